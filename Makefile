@@ -1,0 +1,58 @@
+# Two commands for a newcomer: `make up` and `make test`. Needs Python 3.11+ and make; uses uv when present.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+RUN_STAMP := .make/run
+DEV_STAMP := .make/dev
+
+.PHONY: up test check format bench clean
+
+up: $(RUN_STAMP) ## set up and show the drawer at work
+	$(BIN)/tooldrawer demo
+
+test: $(DEV_STAMP) ## set up and run every test
+	$(BIN)/python -m pytest -n auto
+
+check: $(DEV_STAMP) ## formatting, lint, types, architecture, file sizes, dependencies
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/loq
+	$(BIN)/deptry src
+
+format: $(DEV_STAMP) ## rewrite the files the way `check` wants them
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(DEV_STAMP) ## measure the core and write its figures into the README
+	$(BIN)/tooldrawer bench core $(if $(CATALOG),--catalog $(CATALOG)) --write README.md
+
+clean: ## forget everything that was built
+	rm -rf $(VENV) .make dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+ifneq ($(UV),)
+	$(UV) venv --python $(PYTHON) $(VENV)
+else
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "tooldrawer needs Python 3.11 or newer; this is %s. Set PYTHON=..." % sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1' # dependency groups came with pip 25.1
+endif
+
+$(RUN_STAMP): pyproject.toml | $(BIN)/python
+ifneq ($(UV),)
+	$(UV) pip install --quiet --python $(BIN)/python --editable '.[tokens]'
+else
+	$(BIN)/python -m pip install --quiet --editable '.[tokens]'
+endif
+	@mkdir -p .make && touch $@
+
+$(DEV_STAMP): pyproject.toml $(RUN_STAMP) | $(BIN)/python
+ifneq ($(UV),)
+	$(UV) pip install --quiet --python $(BIN)/python --group dev
+else
+	$(BIN)/python -m pip install --quiet --group dev
+endif
+	@mkdir -p .make && touch $@

@@ -1,0 +1,46 @@
+"""What happened, as values: anyone may report, nobody waits for a listener."""
+
+from tooldrawer.activity.events import (
+    ApprovalAnswered,
+    ApprovalAsked,
+    Assembled,
+    CallFailed,
+    CallFinished,
+    CallRefused,
+    CallStarted,
+    ConfigReloaded,
+    Described,
+    Emit,
+    Event,
+    Searched,
+    Stamp,
+    UpstreamChanged,
+    UpstreamDown,
+    UpstreamUp,
+)
+from tooldrawer.activity.log import ActivityLog
+from tooldrawer.activity.masking import Masker
+from tooldrawer.activity.sinks import JsonLines, Sink
+
+__all__ = [
+    "ActivityLog",
+    "ApprovalAnswered",
+    "ApprovalAsked",
+    "Assembled",
+    "CallFailed",
+    "CallFinished",
+    "CallRefused",
+    "CallStarted",
+    "ConfigReloaded",
+    "Described",
+    "Emit",
+    "Event",
+    "JsonLines",
+    "Masker",
+    "Searched",
+    "Sink",
+    "Stamp",
+    "UpstreamChanged",
+    "UpstreamDown",
+    "UpstreamUp",
+]

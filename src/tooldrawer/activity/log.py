@@ -1,0 +1,82 @@
+"""The last events, and everyone who wants the next ones."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+from tooldrawer.activity.events import Event
+from tooldrawer.activity.masking import Masker
+from tooldrawer.activity.sinks import Sink, SinkThread
+from tooldrawer.activity.subscription import Subscription
+
+
+class ActivityLog:
+    """A bounded record of events. Calling it records one, so it is an `Emit`."""
+
+    def __init__(
+        self, *, keep: int = 1000, masker: Masker | None = None, sinks: Iterable[Sink] = ()
+    ) -> None:
+        self._events: deque[Event] = deque(maxlen=keep)
+        self._masker = masker or Masker()
+        self._lock = Lock()
+        self._sinks: tuple[SinkThread, ...] = ()
+        self._subscriptions: WeakKeyDictionary[Subscription, SinkThread | None] = (
+            WeakKeyDictionary()
+        )
+        for sink in sinks:
+            self.attach(sink)
+
+    def __call__(self, event: Event) -> None:
+        """Record `event`, its secrets masked, and pass it on without waiting for anyone."""
+        masked = self._masker(event)
+        self._events.append(masked)
+        for sink in self._sinks:
+            sink.put(masked)
+        if self._subscriptions:
+            with self._lock:
+                waiting = list(self._subscriptions)
+            for subscription in waiting:
+                self._pass_on(subscription, masked)
+
+    def __iter__(self) -> Iterator[Event]:
+        """Oldest first."""
+        return iter(tuple(self._events))
+
+    def attach(self, sink: Sink) -> SinkThread:
+        """Pass every event from now on to `sink`, in a thread of its own."""
+        thread = SinkThread(sink)
+        self._sinks = (*self._sinks, thread)
+        return thread
+
+    def subscribe(self, *, session: str | None = None) -> Subscription:
+        """An async iterator of the events from now on, of one session or of all."""
+        subscription = Subscription(session=session)
+        with self._lock:
+            self._subscriptions[subscription] = None
+        return subscription
+
+    def flush(self) -> None:
+        """Wait until the sinks have written what they were given."""
+        for sink in self._sinks:
+            sink.flush()
+
+    def close(self) -> None:
+        """Write what is waiting and end every subscription."""
+        for sink in self._sinks:
+            sink.close()
+        with self._lock:
+            waiting = list(self._subscriptions)
+        for subscription in waiting:
+            subscription.close()
+
+    def _pass_on(self, subscription: Subscription, event: Event) -> None:
+        if subscription.is_local:
+            subscription.write(event)
+            return
+        # From another thread a wake-up has to wait for the reader's loop: that waiting is a sink's.
+        with self._lock:
+            thread = self._subscriptions.get(subscription)
+            if thread is None:
+                thread = self._subscriptions[subscription] = SinkThread(subscription)
+        thread.put(event)

@@ -1,0 +1,103 @@
+"""Where events go, each sink in its own thread: a slow or broken one never holds up a call."""
+
+import json
+import logging
+from collections import deque
+from dataclasses import asdict
+from pathlib import Path
+from threading import Condition, Thread
+from typing import Protocol
+
+from tooldrawer.activity.events import Event
+
+_logger = logging.getLogger(__name__)
+
+
+class Sink(Protocol):
+    """Takes events, one after the other, in a thread of its own."""
+
+    def write(self, event: Event) -> None:
+        """Take one event."""
+        ...
+
+
+class JsonLines:
+    """Appends each event to a file as one line of JSON."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+
+    def write(self, event: Event) -> None:
+        """Append one line; the file is opened for each, so that it may be moved away."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(as_json(event) + "\n")
+
+
+def as_json(event: Event) -> str:
+    """One event as one line of JSON, its kind first."""
+    return json.dumps({"event": type(event).__name__, **asdict(event)}, default=str)
+
+
+class SinkThread:
+    """Feeds one sink from a bounded queue. When the sink is too slow, the oldest events go."""
+
+    def __init__(self, sink: Sink, *, waiting: int = 10_000) -> None:
+        self._sink = sink
+        self._queue: deque[Event] = deque()
+        self._most = waiting
+        self._condition = Condition()
+        self._is_closed = False
+        self._is_writing = False
+        self.dropped = 0
+        """Events that the sink was too slow for."""
+        self.failed = 0
+        """Events that the sink raised an error on."""
+        self._thread = Thread(target=self._work, name="tooldrawer-sink", daemon=True)
+        self._thread.start()
+
+    def put(self, event: Event) -> None:
+        """Hand an event over, without waiting."""
+        with self._condition:
+            if self._is_closed:
+                return
+            if len(self._queue) >= self._most:
+                self._queue.popleft()
+                self.dropped += 1
+            self._queue.append(event)
+            self._condition.notify_all()
+
+    def flush(self, timeout: float = 5.0) -> bool:
+        """Wait until every event is written; false when that takes too long."""
+        with self._condition:
+            return self._condition.wait_for(self._is_idle, timeout)
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Write what is waiting, then stop."""
+        self.flush(timeout)
+        with self._condition:
+            self._is_closed = True
+            self._condition.notify_all()
+        self._thread.join(timeout)
+
+    def _is_idle(self) -> bool:
+        return not self._queue and not self._is_writing
+
+    def _work(self) -> None:
+        while (event := self._next()) is not None:
+            try:
+                self._sink.write(event)
+            except Exception:  # the boundary to a sink that anyone may have written
+                self.failed += 1
+                if self.failed == 1:
+                    _logger.exception("The activity sink %r fails; it is tried again.", self._sink)
+            with self._condition:
+                self._is_writing = False
+                self._condition.notify_all()
+
+    def _next(self) -> Event | None:
+        with self._condition:
+            self._condition.wait_for(lambda: self._queue or self._is_closed)
+            if not self._queue:
+                return None
+            self._is_writing = True
+            return self._queue.popleft()

@@ -1,0 +1,75 @@
+"""Events for a task: an async iterator that begins with the next one."""
+
+from collections import deque
+from threading import get_ident
+from types import TracebackType
+from typing import Self
+
+import anyio
+import anyio.from_thread
+import anyio.lowlevel
+
+from tooldrawer.activity.events import Event
+
+
+class Subscription:
+    """Iterates over the events from now on. Made in the event loop that iterates.
+
+    A reader that falls behind loses the oldest events; it never holds up a call.
+    """
+
+    def __init__(self, *, session: str | None = None, waiting: int = 10_000) -> None:
+        self._session = session
+        self._waiting: deque[Event] = deque(maxlen=waiting)
+        self._is_closed = False
+        self._arrived = anyio.Event()
+        self._thread = get_ident()
+        self._loop = anyio.lowlevel.current_token()
+
+    @property
+    def is_local(self) -> bool:
+        """Whether this thread is the one that iterates."""
+        return self._thread == get_ident()
+
+    def write(self, event: Event) -> None:
+        """Take one event; from a thread that is not the reader's, this waits for its loop."""
+        if self._session is not None and event.session != self._session:
+            return
+        self._waiting.append(event)
+        self._wake()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._waiting:
+            if self._is_closed:
+                raise StopAsyncIteration
+            self._arrived = anyio.Event()
+            await self._arrived.wait()
+        return self._waiting.popleft()
+
+    def close(self) -> None:
+        """End the iteration, after what is waiting."""
+        self._is_closed = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self.is_local:
+            self._arrived.set()
+        else:
+            anyio.from_thread.run_sync(self._set, token=self._loop)
+
+    def _set(self) -> None:
+        self._arrived.set()

@@ -1,0 +1,160 @@
+"""Tools and settings in, one turn's array out. Pure: same input, same bytes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from tooldrawer.assembly import listing
+from tooldrawer.assembly.policy import AssemblyPolicy, known_context_length
+from tooldrawer.bridge import BRIDGE, bridge_tools
+from tooldrawer.scope import tool_matches
+from tooldrawer.tokens import SchemaCosts
+from tooldrawer.tool import Json, Tool
+from tooldrawer.wire import anthropic, mcp, openai
+
+Why = Literal["core", "pinned", "inactive"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembly:
+    """One turn's tools array, and the facts behind it."""
+
+    tools: tuple[Tool, ...]
+    """What the model sees: the direct tools in their order, then the bridge when it is active."""
+    active: bool
+    """Whether the drawer is closed: deferrable tools are behind the bridge."""
+    direct: tuple[Tool, ...]
+    deferred: tuple[Tool, ...]
+    """In the drawer; empty when inactive."""
+    deferrable_tokens: int
+    """What the schemas that can be deferred cost."""
+    threshold_tokens: float
+    context_length: int
+    array_tokens: int
+    """What the array costs now."""
+    bridge_tokens: int
+    """What the bridge costs in it, listing included."""
+    listing: str
+    """What the bridge says is in the drawer."""
+    reason: str
+    """Why the drawer is open or closed, for people."""
+    why_direct: tuple[Why, ...]
+    """For each of `direct`."""
+
+    @property
+    def saved_tokens(self) -> int:
+        """Tokens kept out of this turn's prompt: schemas in the drawer minus the bridge."""
+        return self.deferrable_tokens - self.bridge_tokens if self.active else 0
+
+    def openai(self) -> list[dict[str, Json]]:
+        """The array for OpenAI chat completions, and everything that imitates it."""
+        return [openai.render(tool) for tool in self.tools]
+
+    def anthropic(self) -> list[dict[str, Json]]:
+        """The array for Anthropic's Messages API."""
+        return [anthropic.render(tool) for tool in self.tools]
+
+    def mcp(self) -> list[dict[str, Json]]:
+        """The array as an MCP server lists it."""
+        return [mcp.render(tool) for tool in self.tools]
+
+
+def assemble(
+    tools: Iterable[Tool],
+    policy: AssemblyPolicy,
+    *,
+    context_length: int | None = None,
+    costs: SchemaCosts,
+    toolsets: Sequence[str] | None = None,
+    listed: str | None = None,
+) -> Assembly:
+    """Everything when it is little; the direct tools and the bridge when it is much.
+
+    `toolsets` are those of the scope, connected or not, by default those of the tools; `listed` is
+    a listing that was already given to this conversation and must stay as it is.
+    """
+    found = tuple(tools)
+    if policy.enabled != "off" and any(_is_bridge(tool, policy) for tool in found):
+        found = tuple(tool for tool in found if not _is_bridge(tool, policy))
+    deferrable = tuple(tool for tool in found if why_direct(tool, policy) is None)
+    context = known_context_length(context_length)
+    if listed is None:
+        listed = listing.render(
+            policy.listing,
+            toolsets=_in_the_drawer(toolsets or (), found, deferrable),
+            deferred=deferrable,
+            max_tokens=policy.listing_max_tokens,
+        )
+    bridge = bridge_tools(policy.names, listing=listed)
+    tokens, bridge_tokens = costs.total(deferrable), costs.total(bridge)
+    active, reason = False, "no tool can be deferred"
+    if deferrable or policy.enabled == "off":
+        active, reason = _decided(policy, tokens, bridge_tokens, context)
+    direct = tuple(tool for tool in found if why_direct(tool, policy)) if active else found
+    return Assembly(
+        tools=(*direct, *bridge) if active else found,
+        active=active,
+        direct=direct,
+        deferred=deferrable if active else (),
+        deferrable_tokens=tokens,
+        threshold_tokens=float(policy.threshold(context)),
+        context_length=context,
+        array_tokens=costs.total(direct) + (bridge_tokens if active else 0),
+        listing=listed if active else "",
+        reason=reason,
+        why_direct=tuple(why_direct(tool, policy) or "inactive" for tool in direct),
+        bridge_tokens=bridge_tokens if active else 0,
+    )
+
+
+def why_direct(tool: Tool, policy: AssemblyPolicy) -> Literal["core", "pinned"] | None:
+    """Why `tool` is never deferred; nothing when it can be."""
+    if tool_matches(tool, policy.core):
+        return "core"
+    return "pinned" if tool_matches(tool, policy.pinned) else None
+
+
+def _in_the_drawer(
+    toolsets: Iterable[str], tools: Sequence[Tool], deferrable: Sequence[Tool]
+) -> set[str]:
+    """The toolsets to name: all but those of this process whose tools are all direct.
+
+    A server is named whatever it lists at the moment, or bytes would depend on when it connects.
+    """
+    sources = {tool.source for tool in deferrable}
+    shown = {tool.source for tool in tools if not tool.is_upstream} - sources
+    return {*sources, *toolsets} - shown - {""}
+
+
+def _is_bridge(tool: Tool, policy: AssemblyPolicy) -> bool:
+    """Ours, or an earlier array's that came back through a provider's shape without its source."""
+    return tool.source in (BRIDGE, "") and tool.name in tuple(policy.names)
+
+
+def _decided(
+    policy: AssemblyPolicy, tokens: int, bridge_tokens: int, context: int
+) -> tuple[bool, str]:
+    match policy.enabled:
+        case "off":
+            return False, "tool search is off"
+        case "on":
+            return True, "tool search is always on"
+        case "auto":
+            threshold = policy.threshold(context)
+            active = tokens >= threshold
+            relation = "reach" if active else "are below"
+            return active, (
+                f"{tokens:,} tokens of deferrable schemas {relation} the threshold of "
+                f"{float(threshold):,.0f} ({policy.threshold_pct:g} % of {context:,})"
+            )
+        case "benefit":
+            model = policy.benefit
+            active = model.pays(schema_tokens=tokens, bridge_tokens=bridge_tokens)
+            bridged, plain = model.with_bridge(bridge_tokens), model.without_bridge(tokens)
+            relation = "less" if active else "not less"
+            return active, (
+                f"a session costs {bridged:,.0f} token equivalents with the bridge, "
+                f"{relation} than {plain:,.0f} without"
+            )
+        case _:
+            assert_never(policy.enabled)

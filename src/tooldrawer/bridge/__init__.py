@@ -1,0 +1,27 @@
+"""The three tools a model sees in place of the drawer's contents."""
+
+from tooldrawer.bridge.policy import SearchPolicy
+from tooldrawer.bridge.requests import (
+    CallTool,
+    DescribeTools,
+    Request,
+    SearchTools,
+    parse,
+    unnested,
+)
+from tooldrawer.bridge.schemas import BRIDGE, BridgeNames, bridge_tools
+from tooldrawer.bridge.signature import signature
+
+__all__ = [
+    "BRIDGE",
+    "BridgeNames",
+    "CallTool",
+    "DescribeTools",
+    "Request",
+    "SearchPolicy",
+    "SearchTools",
+    "bridge_tools",
+    "parse",
+    "signature",
+    "unnested",
+]

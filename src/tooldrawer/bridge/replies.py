@@ -1,0 +1,130 @@
+"""What the model reads back from the bridge."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from tooldrawer.bridge.schemas import BridgeNames
+from tooldrawer.bridge.signature import FULL, Detail, signature
+from tooldrawer.call import thaw
+from tooldrawer.search import Hit
+from tooldrawer.tokens import Estimate, TokenCounter, compact
+from tooldrawer.tool import Json, Tool
+
+# Names and signatures have fewer characters a token than schemas. Over replies to 300 queries on 89
+# real servers the estimate was at most 21 % low, so a budget kept by it gets this much air.
+_ESTIMATE_AIR = 1.25
+_MOST_TOOLSETS_NAMED = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """One step of saying less about a match."""
+
+    description: int
+    """Characters of it, at most."""
+    detail: Detail
+
+
+_LEVELS = (
+    _Level(400, FULL),
+    _Level(160, Detail(values=12)),
+    _Level(80, Detail(values=6, nested=False)),
+    _Level(60, Detail(optional=False, values=4, nested=False)),
+    _Level(0, Detail(optional=False, values=2, nested=False)),
+    _Level(0, Detail(optional=False, types=False)),
+)
+
+
+def search_reply(
+    hits: Sequence[Hit], *, available: int, counter: TokenCounter, max_tokens: int
+) -> dict[str, Json]:
+    """The matches, best first, within `max_tokens`.
+
+    Lower ranks lose text first; a required parameter is never left out. When even that is too much,
+    the last matches are left out whole.
+    """
+    tools = [hit.tool for hit in hits]
+    levels = [0] * len(tools)
+    budget = _Budget(counter, max_tokens, frame={"matches": [], "total_available": available})
+    for rank, level in _steps(len(tools)):
+        if budget.fits(map(_match, tools, levels)):
+            break
+        levels[rank] = level
+    matches = [_match(tool, level) for tool, level in zip(tools, levels, strict=True)]
+    while len(matches) > 1 and not budget.fits(matches):
+        matches.pop()
+    return {"matches": matches, "total_available": available}
+
+
+def nothing_fits(*, available: int, toolsets: Sequence[str], names: BridgeNames) -> dict[str, Json]:
+    """The reply to a search without a match: where one can search, and how to ask better."""
+    named = list(toolsets[:_MOST_TOOLSETS_NAMED])
+    return {
+        "matches": [],
+        "total_available": available,
+        "toolsets": [*named, *(["..."] if len(toolsets) > len(named) else [])],
+        "hint": (
+            f"No tool fits. Call {names.search} again with other words: a verb, an object and the "
+            "service, in English. If that finds nothing, tell the user that no tool does this."
+        ),
+    }
+
+
+def describe_reply(tool: Tool) -> dict[str, Json]:
+    """The full schema, as the model would have seen it in its tools array."""
+    reply: dict[str, Json] = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": thaw(tool.parameters),
+    }
+    if tool.annotations:
+        reply["annotations"] = thaw(tool.annotations)
+    return reply
+
+
+class _Budget:
+    def __init__(self, counter: TokenCounter, most: int, *, frame: Json) -> None:
+        self._counter = counter
+        self._most = int(most / _ESTIMATE_AIR) if isinstance(counter, Estimate) else most
+        self._frame = counter.count(compact(frame))
+        self._known: dict[str, int] = {}
+
+    def fits(self, matches: "Sequence[dict[str, Json]] | map[dict[str, Json]]") -> bool:
+        # Counting each match alone and adding one for its comma is never less than counting the
+        # whole, up to the merges across the seams, which the comma's token covers.
+        return self._frame + sum(self._cost(match) + 1 for match in matches) <= self._most
+
+    def _cost(self, match: dict[str, Json]) -> int:
+        text = compact(match)
+        if text not in self._known:
+            self._known[text] = ceil(self._counter.count(text))
+        return self._known[text]
+
+
+def _steps(count: int) -> list[tuple[int, int]]:
+    """Which rank goes down to which level, in order: the last rank first, the first rank last."""
+    deeper = range(1, len(_LEVELS))
+    lower = [(rank, level) for level in deeper for rank in range(count - 1, 0, -1)]
+    return [*lower, *((0, level) for level in deeper)] if count else []
+
+
+def _match(tool: Tool, level: int) -> dict[str, Json]:
+    step = _LEVELS[level]
+    return {
+        "name": tool.name,
+        "description": _shortened(tool.description, step.description),
+        "signature": signature(tool, step.detail),
+    }
+
+
+def _shortened(text: str, most: int) -> str:
+    """The beginning of a text: whole sentences where one ends near, else whole words."""
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    cut = line[:most]
+    end = max(cut.rfind(mark) for mark in (". ", "! ", "? "))
+    if end >= most // 3:
+        return cut[: end + 1]
+    return f"{cut.rsplit(' ', 1)[0]}…" if most else ""

@@ -1,0 +1,80 @@
+"""The three tools in place of the drawer's contents. Their bytes are paid for on every turn."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tooldrawer.tool import Json, Tool
+
+BRIDGE = "tooldrawer"
+"""The source of the bridge's own tools; no toolset has this name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BridgeNames:
+    """The wire names. Some providers reserve `tool_search`; small models confuse `tool_call`."""
+
+    search: str = "tool_search"
+    describe: str = "tool_describe"
+    call: str = "tool_call"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((self.search, self.describe, self.call))
+
+
+def bridge_tools(names: BridgeNames, *, listing: str = "") -> tuple[Tool, Tool, Tool]:
+    """The bridge, which depends on settings only: no counts, nothing that comes and goes.
+
+    The texts were written so that a model needs no other explanation, within 300 o200k tokens.
+    """
+    return (
+        _tool(
+            names.search,
+            "Find tools that are not listed here: more are available than you see. Search before "
+            "you say that something cannot be done. Describe the action and the service in a few "
+            "words, e.g. 'create github issue'; one need per query. Each match has a signature, "
+            f"which is enough to call it with {names.call}. If nothing fits, try other words once "
+            "or twice, then tell the user." + (f"\n{listing}" if listing else ""),
+            {
+                "query": {"type": "string", "description": "What the tool should do"},
+                "limit": {"type": "integer", "minimum": 1},
+            },
+            required=["query"],
+            read_only=True,
+        ),
+        _tool(
+            names.describe,
+            "Full schema of one found tool. Needed only when its signature leaves a question.",
+            {"name": {"type": "string"}},
+            required=["name"],
+            read_only=True,
+        ),
+        _tool(
+            names.call,
+            "Run a found tool by its exact name.",
+            {
+                "name": {"type": "string"},
+                "arguments": {"type": "object", "description": "As in the tool's signature"},
+            },
+            required=["name", "arguments"],
+            read_only=False,
+        ),
+    )
+
+
+def _tool(
+    name: str,
+    description: str,
+    properties: dict[str, Json],
+    *,
+    required: list[str],
+    read_only: bool,
+) -> Tool:
+    return Tool(
+        name=name,
+        description=description,
+        parameters={"type": "object", "properties": properties, "required": required},
+        source=BRIDGE,
+        annotations={"readOnlyHint": read_only},
+        trusted=True,
+        origin_name=name,
+    )

@@ -1,0 +1,142 @@
+"""A tool's parameters in one line that a model can call it by."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from tooldrawer.tool import Json, JsonObject, Tool
+
+_MOST_REFERENCES = 8
+_SIMPLE = {"string", "integer", "number", "boolean", "null", "object", "array"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """How much a signature says. Required parameters are always in it."""
+
+    optional: bool = True
+    """Optional parameters too; else three dots in their place."""
+    values: int | None = None
+    """How many values of an enumeration; all when none is given."""
+    nested: bool = True
+    """What the fields of an object are, one level deep."""
+    types: bool = True
+    """Types of parameters; else their names only."""
+
+
+FULL = Detail()
+
+
+def signature(tool: Tool, detail: Detail = FULL) -> str:
+    """TypeScript-like parameters: required first, enumerations and defaults kept."""
+    return _Reader(tool.parameters, detail).parameters(tool.parameters)
+
+
+class _Reader:
+    """Reads one schema; `root` is where its references point."""
+
+    def __init__(self, root: JsonObject, detail: Detail) -> None:
+        self._root = root
+        self._detail = detail
+
+    def parameters(self, schema: JsonObject) -> str:
+        return f"({', '.join(self._fields(schema, nested=self._detail.nested))})"
+
+    def _fields(self, schema: JsonObject, *, nested: bool) -> list[str]:
+        properties, required = _properties(self._resolved(schema))
+        first = [name for name in properties if name in required]
+        fields = [self._field(name, properties[name], "", nested=nested) for name in first]
+        fields += [f"{name}: unknown" for name in required if name not in properties]
+        rest = [name for name in properties if name not in required]
+        if self._detail.optional:
+            fields += [self._field(name, properties[name], "?", nested=nested) for name in rest]
+        elif rest:
+            fields.append("...")
+        return fields
+
+    def _field(self, name: str, schema: Json, mark: str, *, nested: bool) -> str:
+        if not self._detail.types:
+            return f"{name}{mark}"
+        text = f"{name}{mark}: {self._type(schema, nested=nested)}"
+        part = self._resolved(schema)
+        if "default" in part and part["default"] is not None:
+            text += f" = {_literal(part['default'])}"
+        return text
+
+    def _type(self, schema: Json, *, nested: bool) -> str:
+        part = self._resolved(schema)
+        if "const" in part:
+            return _literal(part["const"])
+        values = part.get("enum")
+        if _is_list(values):
+            return self._values(cast("Sequence[Json]", values))
+        for key in ("anyOf", "oneOf"):
+            options = part.get(key)
+            if _is_list(options):
+                found = (
+                    self._type(item, nested=nested) for item in cast("Sequence[Json]", options)
+                )
+                return "|".join(dict.fromkeys(found)) or "any"
+        return self._plain(part, nested=nested)
+
+    def _plain(self, part: JsonObject, *, nested: bool) -> str:
+        kind = part.get("type")
+        if _is_list(kind):
+            kinds = [str(item) for item in cast("Sequence[Json]", kind)]
+            return "|".join(self._plain({**part, "type": item}, nested=nested) for item in kinds)
+        if kind == "array":
+            item = self._type(part.get("items") or {}, nested=nested)
+            return f"({item})[]" if "|" in item else f"{item}[]"
+        if nested and part.get("properties"):
+            return f"{{{', '.join(self._fields(part, nested=False))}}}"
+        return str(kind) if kind in _SIMPLE else "any"
+
+    def _values(self, values: Sequence[Json]) -> str:
+        most = self._detail.values
+        shown = "|".join(map(_literal, values[:most]))
+        return shown if most is None or len(values) <= most else f"{shown}|..."
+
+    def _resolved(self, schema: Json) -> JsonObject:
+        """The schema with the references inside the same document followed, a bounded number."""
+        part: JsonObject = cast("JsonObject", schema) if isinstance(schema, Mapping) else {}
+        for _ in range(_MOST_REFERENCES):
+            reference = part.get("$ref")
+            if not isinstance(reference, str) or not reference.startswith("#"):
+                single = part.get("allOf")
+                if not (_is_list(single) and len(cast("Sequence[Json]", single)) == 1):
+                    return part
+                target = cast("Sequence[Json]", single)[0]
+                rest = {key: value for key, value in part.items() if key != "allOf"}
+            else:
+                target = _pointed(self._root, reference)
+                rest = {key: value for key, value in part.items() if key != "$ref"}
+            if not isinstance(target, Mapping):
+                return rest
+            part = {**cast("JsonObject", target), **rest}
+        return {}
+
+
+def _properties(schema: JsonObject) -> tuple[JsonObject, list[str]]:
+    properties, required = schema.get("properties"), schema.get("required")
+    names = cast("Sequence[Json]", required) if _is_list(required) else ()
+    return (
+        cast("JsonObject", properties) if isinstance(properties, Mapping) else {},
+        [name for name in names if isinstance(name, str)],
+    )
+
+
+def _pointed(root: JsonObject, reference: str) -> Json:
+    place: Json = root
+    for step in reference.removeprefix("#").split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        place = cast("JsonObject", place).get(key) if isinstance(place, Mapping) else None
+    return place
+
+
+def _is_list(value: Json) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _literal(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,154 @@
+"""What travels after the model: a call, whose arguments nobody can change, and its result."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Never, Self, cast
+
+from tooldrawer.tool import Json, JsonObject
+
+_FROZEN = "Arguments are frozen; pass a changed copy on with call.with_arguments({...})."
+
+
+def _refuse(*_: object, **__: object) -> Never:
+    raise TypeError(_FROZEN)
+
+
+class FrozenObject(dict[str, Json]):
+    """A JSON object that refuses every change, so that what a person approved is what runs."""
+
+    __slots__ = ()
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # pyright: ignore[reportAssignmentType]
+    clear = pop = popitem = setdefault = update = _refuse  # pyright: ignore[reportAssignmentType]
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, Json]]]:
+        """Copies, deep or pickled, are plain and may be changed."""
+        return dict, (dict(self),)
+
+
+class FrozenArray(list[Json]):
+    """A JSON array that refuses every change."""
+
+    __slots__ = ()
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse  # pyright: ignore[reportAssignmentType]
+    append = extend = insert = remove = pop = _refuse  # pyright: ignore[reportAssignmentType]
+    clear = sort = reverse = _refuse  # pyright: ignore[reportAssignmentType]
+
+    def __reduce__(self) -> tuple[type, tuple[list[Json]]]:
+        """Copies, deep or pickled, are plain and may be changed."""
+        return list, (list(self),)
+
+
+def freeze(value: Json) -> Json:
+    """A deep copy that refuses to be changed, and still is a `dict` or `list` for JSON."""
+    if isinstance(value, Mapping):
+        return FrozenObject({key: freeze(item) for key, item in value.items()})
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return FrozenArray(freeze(item) for item in value)
+    return value
+
+
+def thaw(value: Json) -> Json:
+    """A deep copy in plain `dict`s and `list`s, for whoever may change it."""
+    if isinstance(value, Mapping):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [thaw(item) for item in value]
+    return value
+
+
+def thawed(value: JsonObject) -> dict[str, Json]:
+    """`thaw` for an object."""
+    return {key: thaw(item) for key, item in value.items()}
+
+
+def is_deeper(value: Json, most: int) -> bool:
+    """Whether `value` is nested more than `most` levels deep; looks level by level, no deeper."""
+    level = [value]
+    for _ in range(most + 1):
+        level = [item for part in level for item in _inside(part)]
+    return bool(level)
+
+
+def _inside(value: Json) -> Iterable[Json]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One request to run one tool: always the real one, never the bridge."""
+
+    name: str
+    arguments: JsonObject = field(default_factory=FrozenObject)
+    id: str = ""
+    """The provider's id of the call, handed back with the result."""
+    session: str = ""
+
+    def with_arguments(self, arguments: JsonObject) -> Self:
+        """The same call with other arguments: how a hook changes them."""
+        return replace(self, arguments=cast("JsonObject", freeze(arguments)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What came back, as the tool gave it."""
+
+    content: tuple[JsonObject, ...] = ()
+    """MCP content blocks: text, image, audio, resource, resource_link."""
+    structured: Json = None
+    is_error: bool = False
+    meta: JsonObject = field(default_factory=dict[str, Json])
+    call_id: str = ""
+
+    @classmethod
+    def of_text(cls, text: str, *, is_error: bool = False, call_id: str = "") -> Self:
+        """One block of text."""
+        return cls(content=(text_block(text),), is_error=is_error, call_id=call_id)
+
+    @classmethod
+    def of_json(cls, value: Json, *, structured: bool = False) -> Self:
+        """A JSON value as compact text, and as structured content where it was one."""
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return cls(content=(text_block(text),), structured=value if structured else None)
+
+    @classmethod
+    def from_mcp(cls, result: JsonObject) -> Self:
+        """The answer of an MCP server to `tools/call`."""
+        blocks = cast("Sequence[JsonObject]", result.get("content") or ())
+        return cls(
+            content=tuple(blocks),
+            structured=result.get("structuredContent"),
+            is_error=result.get("isError") is True,
+            meta=cast("JsonObject", result.get("_meta") or {}),
+        )
+
+    def mcp(self) -> dict[str, Json]:
+        """The answer in MCP's words."""
+        answer: dict[str, Json] = {"content": [thawed(block) for block in self.content]}
+        if self.structured is not None:
+            answer["structuredContent"] = thaw(self.structured)
+        if self.is_error:
+            answer["isError"] = True
+        if self.meta:
+            answer["_meta"] = thawed(self.meta)
+        return answer
+
+    @property
+    def text(self) -> str:
+        """The text blocks, joined by line ends."""
+        return "\n".join(
+            str(block.get("text", "")) for block in self.content if block.get("type") == "text"
+        )
+
+    def with_note(self, note: str) -> Self:
+        """The same result with one more block of text after the tool's own."""
+        return replace(self, content=(*self.content, text_block(note)))
+
+
+def text_block(text: str) -> JsonObject:
+    """MCP's block of text."""
+    return {"type": "text", "text": text}

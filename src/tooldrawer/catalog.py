@@ -1,0 +1,111 @@
+"""The tools of one scope at one moment."""
+
+import re
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from weakref import WeakKeyDictionary
+
+from rapidfuzz import fuzz, process
+
+from tooldrawer.errors import UnknownTool
+from tooldrawer.naming import unique
+from tooldrawer.registry import Snapshot
+from tooldrawer.scope import Scope
+from tooldrawer.tool import Tool
+
+_NOTATION = re.compile(r"[\W_]+")
+_NEAR = 3
+_NEAR_ENOUGH = 60.0
+_LONGEST_NAME_ASKED = 256
+
+
+class Catalog:
+    """An immutable snapshot. What is not in it cannot be found, described or called."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self.tools = tuple(unique(tools))
+        """In the order given, each under a name of its own."""
+        self._by_name = {tool.name: tool for tool in self.tools}
+        self._spellings: tuple[dict[str, list[Tool]], dict[str, list[Tool]]] | None = None
+        self._fingerprint = ""
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self.tools)
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the tools; their order does not count."""
+        if not self._fingerprint:
+            digest = blake2b(digest_size=16)
+            for fingerprint in sorted(tool.fingerprint for tool in self.tools):
+                digest.update(fingerprint.encode())
+            self._fingerprint = digest.hexdigest()
+        return self._fingerprint
+
+    def get(self, name: str) -> Tool:
+        """The tool of that name, in any notation that means exactly one.
+
+        Raises:
+            UnknownTool: With the nearest names of this catalog, for the model to choose from.
+        """
+        if name in self._by_name:
+            return self._by_name[name]
+        found = self.spelled(name)
+        if len(found) == 1:
+            return found[0]
+        raise UnknownTool(near=tuple(tool.name for tool in found[:_NEAR]) or self._near(name))
+
+    def spelled(self, name: str) -> list[Tool]:
+        """The tools that `name` can mean, ignoring case and notation.
+
+        `github__create_issue`, `github.create_issue` and `github/create_issue` mean the tool of the
+        server `github`; `create_issue` every server's tool of that name.
+        """
+        if self._spellings is None:
+            self._spellings = _spellings(self.tools)
+        key = _spelling(name)
+        return next((found[key] for found in self._spellings if key in found), list[Tool]())
+
+    def _near(self, name: str) -> tuple[str, ...]:
+        asked = name[:_LONGEST_NAME_ASKED]
+        best = process.extract(
+            asked, self._by_name.keys(), scorer=fuzz.WRatio, score_cutoff=_NEAR_ENOUGH, limit=_NEAR
+        )
+        return tuple(found for found, _, _ in best)
+
+
+class Catalogs:
+    """Derives the catalog of a scope from a snapshot, once for as long as both stay the same."""
+
+    def __init__(self) -> None:
+        self._derived: WeakKeyDictionary[Snapshot, dict[Scope, Catalog]] = WeakKeyDictionary()
+
+    def derive(self, snapshot: Snapshot, scope: Scope) -> Catalog:
+        """The tools of `snapshot` that `scope` admits, in registration order."""
+        known = self._derived.setdefault(snapshot, {})
+        if scope not in known:
+            known[scope] = Catalog(tool for tool in snapshot.tools if scope.admits(tool))
+        return known[scope]
+
+
+def _spellings(tools: Iterable[Tool]) -> tuple[dict[str, list[Tool]], dict[str, list[Tool]]]:
+    """The tools by their full names and by their bare ones: a full name is looked up first."""
+    full: dict[str, list[Tool]] = {}
+    bare: dict[str, list[Tool]] = {}
+    for tool in tools:
+        local = tool.local_name
+        names = (tool.name, tool.long_name, f"{tool.server}_{local}", f"{tool.source}_{local}")
+        for key in {_spelling(name) for name in names if name}:
+            full.setdefault(key, []).append(tool)
+        bare.setdefault(_spelling(local), []).append(tool)
+    return full, bare
+
+
+def _spelling(name: str) -> str:
+    return _NOTATION.sub("_", name.casefold()).strip("_")

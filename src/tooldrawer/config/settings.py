@@ -1,0 +1,41 @@
+"""Everything a drawer can be told, as the options that each part already defines."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tooldrawer.assembly import AssemblyPolicy
+from tooldrawer.bridge import SearchPolicy
+from tooldrawer.dispatch import Approver, Guardrail, Hook, Limits
+from tooldrawer.naming import DEFAULT_TEMPLATE
+from tooldrawer.scope import Scope
+from tooldrawer.toolset import Toolset
+from tooldrawer.upstream.spec import UpstreamSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActivityOptions:
+    """Where events go."""
+
+    keep: int = 1000
+    jsonl: str = ""
+    """A file to append every event to."""
+    mask: tuple[str, ...] = ()
+    """Regular expressions of further secrets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything `Drawer` needs, already checked."""
+
+    assembly: AssemblyPolicy = field(default_factory=AssemblyPolicy)
+    search: SearchPolicy = field(default_factory=SearchPolicy)
+    limits: Limits = field(default_factory=Limits)
+    context_length: int | None = None
+    name_template: str = DEFAULT_TEMPLATE
+    scopes: Mapping[str, Scope] = field(default_factory=dict[str, Scope])
+    servers: tuple[UpstreamSpec, ...] = ()
+    toolsets: tuple[Toolset, ...] = ()
+    hooks: tuple[Hook, ...] = ()
+    guardrails: tuple[Guardrail, ...] = ()
+    approver: Approver | None = None
+    activity: ActivityOptions = field(default_factory=ActivityOptions)

@@ -1,0 +1,233 @@
+"""What may stand in `tooldrawer.yaml`: each key, its type, and the words for what is expected."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Gt, Interval, Len
+
+from tooldrawer.assembly import CORE, AssemblyPolicy, BenefitModel, Enabled, Listing
+from tooldrawer.bridge import BridgeNames, SearchPolicy
+from tooldrawer.dispatch import Limits
+from tooldrawer.naming import DEFAULT_TEMPLATE
+from tooldrawer.upstream.spec import UpstreamSpec
+
+_policy, _search, _limits = AssemblyPolicy(), SearchPolicy(), Limits()
+_names, _benefit, _server = BridgeNames(), BenefitModel(), UpstreamSpec(name="")
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The words for what a key takes."""
+
+    words: str
+
+
+Text = Annotated[str, Len(min_length=1), Expected("a text")]
+Texts = Annotated[tuple[Text, ...], Expected("a list of texts")]
+Patterns = Annotated[tuple[Text, ...], Expected("a list of patterns such as 'mcp_github_*'")]
+Dotted = Annotated[tuple[Text, ...], Expected("a list of 'package.module:name'")]
+Values = Annotated[dict[str, str], Expected("texts by name")]
+Flag = Annotated[bool, Expected("true or false")]
+Seconds = Annotated[float, Gt(0), Expected("a number of seconds above 0")]
+Count = Annotated[int, Ge(1), Expected("a whole number from 1")]
+Tokens = Annotated[int, Ge(0), Expected("a whole number of tokens from 0")]
+Price = Annotated[float, Ge(0), Expected("a number from 0")]
+Choice = Annotated[Literal["allow", "ask", "deny"], Expected("allow, ask or deny")]
+FORBID = {"extra": "forbid"}
+
+
+@dataclass(frozen=True)
+class NamesSection:
+    """`tools.tool_search.names`."""
+
+    __pydantic_config__ = FORBID
+    search: Text = _names.search
+    describe: Text = _names.describe
+    call: Text = _names.call
+
+
+@dataclass(frozen=True)
+class BenefitSection:
+    """`tools.tool_search.benefit`: what a session is expected to look like."""
+
+    __pydantic_config__ = FORBID
+    turns: Count = _benefit.turns
+    tools_used: Tokens = _benefit.tools_used
+    reply_tokens: Tokens = _benefit.reply_tokens
+    request_tokens: Tokens = _benefit.request_tokens
+    conversation_tokens: Tokens = _benefit.conversation_tokens
+    cache_write: Price = _benefit.cache_write
+    cache_read: Price = _benefit.cache_read
+    output: Price = _benefit.output
+
+
+@dataclass(frozen=True)
+class ToolSearchSection:
+    """`tools.tool_search`."""
+
+    __pydantic_config__ = FORBID
+    enabled: Annotated[Enabled, Expected("auto, on, off or benefit")] = _policy.enabled
+    threshold_pct: Annotated[float, Interval(ge=0, le=100), Expected("a number from 0 to 100")] = (
+        _policy.threshold_pct
+    )
+    search_default_limit: Annotated[
+        int, Interval(ge=1, le=50), Expected("a whole number from 1 to 50")
+    ] = _search.default_limit
+    max_search_limit: Annotated[
+        int, Interval(ge=1, le=50), Expected("a whole number from 1 to 50")
+    ] = _search.max_limit
+    search_reply_max_tokens: Annotated[
+        int, Ge(200), Expected("a whole number of tokens from 200")
+    ] = _search.reply_max_tokens
+    max_searches_in_a_row: Count = _search.most_in_a_row
+    listing: Annotated[Listing, Expected("off, toolsets, names or full")] = _policy.listing
+    listing_max_tokens: Tokens = _policy.listing_max_tokens
+    names: Annotated[NamesSection, Expected("the names search, describe and call")] = field(
+        default_factory=NamesSection
+    )
+    benefit: Annotated[BenefitSection, Expected("the inputs of the cost model")] = field(
+        default_factory=BenefitSection
+    )
+
+
+@dataclass(frozen=True)
+class CoreSection:
+    """`tools.core`: a list replaces the default one, `{add: [...]}` extends it."""
+
+    __pydantic_config__ = FORBID
+    replace: Patterns = CORE
+    add: Patterns = ()
+
+
+@dataclass(frozen=True)
+class ToolsSection:
+    """`tools`."""
+
+    __pydantic_config__ = FORBID
+    tool_search: Annotated[ToolSearchSection, Expected("true, false or settings")] = field(
+        default_factory=ToolSearchSection
+    )
+    core: Annotated[CoreSection, Expected("a list of patterns, or {add: [...]}")] = field(
+        default_factory=CoreSection
+    )
+    pinned: Patterns = ()
+    name_template: Annotated[Text, Expected("a text with {server} and {tool}")] = DEFAULT_TEMPLATE
+
+
+@dataclass(frozen=True)
+class ModelSection:
+    """`model`."""
+
+    __pydantic_config__ = FORBID
+    context_length: Annotated[int | None, Ge(1), Expected("a whole number of tokens from 1")] = None
+
+
+@dataclass(frozen=True)
+class ServerSection:
+    """One of `mcp_servers`."""
+
+    __pydantic_config__ = FORBID
+    command: Text | None = None
+    args: Texts = ()
+    env: Values = field(default_factory=dict[str, str])
+    cwd: Text | None = None
+    url: Text | None = None
+    headers: Values = field(default_factory=dict[str, str])
+    enabled: Flag = _server.enabled
+    timeout: Seconds = _server.timeout
+    allow: Patterns = _server.allow
+    deny: Patterns = ()
+    trusted: Flag = _server.trusted
+
+
+@dataclass(frozen=True)
+class ScopeSection:
+    """One of `scopes`."""
+
+    __pydantic_config__ = FORBID
+    toolsets: Patterns = ("*",)
+    disabled_toolsets: Patterns = ()
+    allow: Patterns = ("*",)
+    deny: Patterns = ()
+
+
+@dataclass(frozen=True)
+class ApprovalsSection:
+    """`approvals`."""
+
+    __pydantic_config__ = FORBID
+    allow: Patterns = ()
+    ask: Patterns = ()
+    deny: Patterns = ()
+    destructive: Choice = "allow"
+    writing: Choice = "allow"
+    read_only: Flag = False
+    timeout: Seconds = _limits.approval_timeout
+    approver: Annotated[Text | None, Expected("'terminal' or 'package.module:name'")] = None
+
+
+@dataclass(frozen=True)
+class RateSection:
+    """`limits.rate`."""
+
+    __pydantic_config__ = FORBID
+    calls: Count = 60
+    seconds: Seconds = 60.0
+
+
+@dataclass(frozen=True)
+class LimitsSection:
+    """`limits`."""
+
+    __pydantic_config__ = FORBID
+    call_timeout: Seconds = _limits.call_timeout
+    result_max_chars: Annotated[int, Ge(1000), Expected("a whole number from 1000")] = (
+        _limits.result_max_chars
+    )
+    arguments_max_bytes: Count = _limits.arguments_max_bytes
+    concurrency: Count = _limits.concurrency
+    repeats: Annotated[int | None, Ge(1), Expected("a whole number from 1")] = None
+    rate: Annotated[RateSection | None, Expected("the numbers calls and seconds")] = None
+
+
+@dataclass(frozen=True)
+class ActivitySection:
+    """`activity`."""
+
+    __pydantic_config__ = FORBID
+    keep: Count = 1000
+    jsonl: Annotated[Text | None, Expected("a file's path")] = None
+    mask: Annotated[tuple[Text, ...], Expected("a list of regular expressions")] = ()
+
+
+@dataclass(frozen=True)
+class FileShape:
+    """The whole file."""
+
+    __pydantic_config__ = FORBID
+    tools: Annotated[ToolsSection, Expected("settings by name")] = field(
+        default_factory=ToolsSection
+    )
+    model: Annotated[ModelSection, Expected("settings by name")] = field(
+        default_factory=ModelSection
+    )
+    mcp_servers: Annotated[
+        dict[str, Annotated[ServerSection, Expected("a command or a url, with its settings")]],
+        Expected("servers by name"),
+    ] = field(default_factory=dict[str, ServerSection])
+    toolsets: Dotted = ()
+    scopes: Annotated[
+        dict[str, Annotated[ScopeSection, Expected("toolsets, allow and deny")]],
+        Expected("scopes by name"),
+    ] = field(default_factory=dict[str, ScopeSection])
+    approvals: Annotated[ApprovalsSection, Expected("settings by name")] = field(
+        default_factory=ApprovalsSection
+    )
+    limits: Annotated[LimitsSection, Expected("settings by name")] = field(
+        default_factory=LimitsSection
+    )
+    hooks: Dotted = ()
+    guardrails: Dotted = ()
+    activity: Annotated[ActivitySection, Expected("settings by name")] = field(
+        default_factory=ActivitySection
+    )

@@ -1,0 +1,35 @@
+"""Code of the user's around a call: observe it, change it, retry it, replace it."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from tooldrawer.call import ToolCall, ToolResult
+
+Next = Callable[[ToolCall], Awaitable[ToolResult]]
+"""The rest of the way: further hooks, schema, guardrails, approval, the tool."""
+
+
+class Hook(Protocol):
+    """Code around a call. It sees the real tool's name, also when the call came over the bridge."""
+
+    async def __call__(self, call: ToolCall, proceed: Next) -> ToolResult:
+        """`await proceed(call)` runs the rest; not calling it skips the tool.
+
+        Arguments are frozen: `proceed(call.with_arguments({...}))` changes them, before the schema,
+        the guardrails and a person see them.
+        """
+        ...
+
+
+def chain(hooks: Sequence[Hook], run: Next) -> Next:
+    """Wrap `run` in `hooks`, the first outermost."""
+    for hook in reversed(hooks):
+        run = _around(hook, run)
+    return run
+
+
+def _around(hook: Hook, proceed: Next) -> Next:
+    async def run(call: ToolCall) -> ToolResult:
+        return await hook(call, proceed)
+
+    return run

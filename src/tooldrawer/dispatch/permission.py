@@ -1,0 +1,97 @@
+"""From a question to a yes or a no: what was granted before, else a person, else no."""
+
+import logging
+from collections.abc import Callable
+from time import perf_counter
+from weakref import WeakValueDictionary
+
+import anyio
+import anyio.to_thread
+
+from tooldrawer.activity import ApprovalAnswered, ApprovalAsked, Emit, Stamp
+from tooldrawer.call import ToolCall
+from tooldrawer.dispatch.approvals import Answer, ApprovalRequest, Approver, Grants
+from tooldrawer.errors import CallDenied
+from tooldrawer.tool import Tool
+
+_logger = logging.getLogger(__name__)
+_HOW_TO_GRANT = (
+    "A person can grant it where an approver asks them, or by changing `approvals` in the "
+    "configuration. Tell the user."
+)
+
+
+class Permission:
+    """Obtains a person's yes, and remembers it for as long as they said."""
+
+    def __init__(
+        self, *, emit: Emit, approver: Approver | None, grants: Grants, timeout: float
+    ) -> None:
+        self._emit = emit
+        self._approver = approver
+        self._grants = grants
+        self._timeout = timeout
+        self._asking: WeakValueDictionary[tuple[str, str], anyio.Lock] = WeakValueDictionary()
+
+    async def obtain(
+        self,
+        question: str,
+        tool: Tool,
+        call: ToolCall,
+        stamp: Callable[[], Stamp],
+        granted: set[str],
+    ) -> None:
+        """Return when the call may run.
+
+        Raises:
+            CallDenied: A person said no, did not answer in time, or there is nobody to ask.
+        """
+        # Several calls of one tool in a turn: the answer "session" to the first holds for the rest.
+        key = (call.session, tool.fingerprint)
+        lock = self._asking.get(key)
+        if lock is None:
+            lock = self._asking[key] = anyio.Lock()
+        async with lock:
+            if tool.fingerprint in granted or tool in self._grants:
+                return
+            request = ApprovalRequest(
+                question=question, tool=tool, arguments=call.arguments, session=call.session
+            )
+            started = perf_counter()
+            self._emit(ApprovalAsked(**stamp(), tool=tool.name, question=question))
+            answer, refusal = await self._answer(request)
+            spent = perf_counter() - started
+            said = answer.value if answer is not Answer.NO else refusal
+            self._emit(ApprovalAnswered(**stamp(), tool=tool.name, answer=said, duration=spent))
+            await self._remember(answer, tool, granted)
+        if answer is Answer.NO:
+            raise CallDenied(_refusal(tool, refusal))
+
+    async def _answer(self, request: ApprovalRequest) -> tuple[Answer, str]:
+        if self._approver is None:
+            return Answer.NO, "nobody to ask"
+        with anyio.move_on_after(self._timeout):
+            try:
+                return Answer(await self._approver(request)), "no"
+            except Exception:  # the boundary to an approver that anyone may have written
+                _logger.exception("The approver failed; that is a no.")
+                return Answer.NO, "the question could not be put"
+        return Answer.NO, "no answer in time"
+
+    async def _remember(self, answer: Answer, tool: Tool, granted: set[str]) -> None:
+        if answer in (Answer.SESSION, Answer.ALWAYS):
+            granted.add(tool.fingerprint)
+        if answer is Answer.ALWAYS:
+            try:
+                await anyio.to_thread.run_sync(self._grants.add, tool)
+            except OSError:
+                _logger.exception("The grant for %r could not be kept on disk.", tool.name)
+
+
+def _refusal(tool: Tool, why: str) -> str:
+    if why == "no":
+        return (
+            f"A person was asked and said no to {tool.name!r}. "
+            "Do not try it again; find another way, or ask the user."
+        )
+    return f"{tool.name!r} needs a person's approval ({why}), so it was not run. {_HOW_TO_GRANT}"

@@ -1,0 +1,77 @@
+"""The approver in a terminal."""
+
+import json
+import sys
+from typing import TextIO
+
+import anyio
+import anyio.to_thread
+
+from tooldrawer.dispatch.approvals import Answer, ApprovalRequest
+
+_ANSWERS = {
+    "y": Answer.ONCE,
+    "yes": Answer.ONCE,
+    "s": Answer.SESSION,
+    "session": Answer.SESSION,
+    "a": Answer.ALWAYS,
+    "always": Answer.ALWAYS,
+    "n": Answer.NO,
+    "no": Answer.NO,
+    "": Answer.NO,
+}
+
+
+class TerminalApprover:
+    """Shows the real tool, its toolset and the exact arguments, and reads one answer at a time.
+
+    Whatever a server put into a text is shown with its control characters escaped, so that it
+    cannot redraw the question.
+    """
+
+    def __init__(self, *, read: TextIO | None = None, write: TextIO | None = None) -> None:
+        self._read = read or sys.stdin
+        self._write = write or sys.stderr
+        self._turn = anyio.Lock()
+
+    async def __call__(self, request: ApprovalRequest) -> Answer:
+        """Ask until the answer is one of those offered; the end of the input is a no."""
+        async with self._turn:
+            self._write.write(rendered(request))
+            while True:
+                self._write.write("[y]es once, this [s]ession, [a]lways, [N]o: ")
+                self._write.flush()
+                line = await self._line()
+                if line == "":
+                    return Answer.NO
+                answer = _ANSWERS.get(line.strip().casefold())
+                if answer is not None:
+                    return answer
+
+    async def _line(self) -> str:
+        # A terminal or pipe can be waited for and the wait cancelled; a thread that sits in
+        # readline() after the question timed out would swallow the answer to the next one.
+        try:
+            descriptor = self._read.fileno()
+            await anyio.wait_readable(descriptor)
+        except (OSError, ValueError, NotImplementedError):
+            return await anyio.to_thread.run_sync(self._read.readline, abandon_on_cancel=True)
+        return self._read.readline()
+
+
+def rendered(request: ApprovalRequest) -> str:
+    """The question as text without a control character of anybody else's."""
+    arguments = json.dumps(request.arguments, indent=2, ensure_ascii=True)
+    lines = (
+        "",
+        f"  {_printable(request.question)}",
+        f"  tool:      {_printable(request.tool.name)}",
+        f"  toolset:   {_printable(request.toolset)}",
+        f"  arguments: {arguments}".replace("\n", "\n             "),
+        "",
+    )
+    return "\n".join(lines)
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)

@@ -1,0 +1,208 @@
+"""Where the parts are put together. The only module that builds the others."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from time import time
+from typing import Self
+
+import anyio.to_thread
+
+from tooldrawer import config as configuration
+from tooldrawer.activity import ActivityLog, ConfigReloaded, JsonLines, Masker
+from tooldrawer.catalog import Catalogs
+from tooldrawer.config import Config
+from tooldrawer.dispatch import Approver, Dispatcher, Grants, Guardrail, Hook, Permission
+from tooldrawer.errors import ConfigError
+from tooldrawer.registry import Registry
+from tooldrawer.scope import Scope
+from tooldrawer.search import SearchEngine
+from tooldrawer.session import Parts, Session
+from tooldrawer.tokens import SchemaCosts, TokenCounter, default_counter
+from tooldrawer.toolset import Toolset
+
+
+class Drawer:
+    """All your tools, and sessions that see only what they should."""
+
+    def __init__(
+        self,
+        toolsets: Iterable[Toolset] = (),
+        *,
+        config: Config | None = None,
+        hooks: Iterable[Hook] = (),
+        guardrails: Iterable[Guardrail] = (),
+        approver: Approver | None = None,
+        grants: Grants | None = None,
+        counter: TokenCounter | None = None,
+    ) -> None:
+        """Hooks, guardrails and approver given here come before the configuration's own.
+
+        Raises:
+            ToolsetTaken: Two toolsets have one name.
+            BridgeNameTaken: A tool has the name of a bridge tool.
+        """
+        self._hooks, self._guardrails = tuple(hooks), tuple(guardrails)
+        self._approver = approver
+        self._grants = grants or Grants()
+        self._counter = counter or default_counter()
+        self._file: _File | None = None
+        self._sessions = 0
+        self.config = config or Config()
+        """The settings in force."""
+        options = self.config.activity
+        self.activity = ActivityLog(
+            keep=options.keep,
+            masker=Masker(options.mask),
+            sinks=[JsonLines(options.jsonl)] if options.jsonl else (),
+        )
+        self.registry = Registry(
+            (*toolsets, *self.config.toolsets), reserved=tuple(self.config.assembly.names)
+        )
+        self.search = SearchEngine()
+        self._catalogs = Catalogs()
+        self._costs = SchemaCosts(self._counter)
+        self._parts = self._built()
+
+    @classmethod
+    def from_config(
+        cls,
+        path: str | Path | None = None,
+        *,
+        toolsets: Iterable[Toolset] = (),
+        hooks: Iterable[Hook] = (),
+        guardrails: Iterable[Guardrail] = (),
+        approver: Approver | None = None,
+        grants: Grants | None = None,
+    ) -> Self:
+        """A drawer whose file is watched: a change is applied before the next turn or call.
+
+        Raises:
+            ConfigError: The file is missing or wrong.
+        """
+        file = _File(configuration.find() if path is None else Path(path))
+        drawer = cls(
+            toolsets,
+            config=file.load(),
+            hooks=hooks,
+            guardrails=guardrails,
+            approver=approver,
+            grants=grants,
+        )
+        drawer._file = file
+        return drawer
+
+    def session(
+        self,
+        name: str | None = None,
+        *,
+        scope: Scope | str | None = None,
+        context_length: int | None = None,
+    ) -> Session:
+        """Open a session. Nothing is copied: it always sees the live registry.
+
+        Raises:
+            ConfigError: There is no configured scope of that name.
+        """
+        if isinstance(scope, str) and scope not in self.config.scopes:
+            known = ", ".join(sorted(self.config.scopes)) or "none"
+            raise ConfigError(f"There is no scope named {scope!r}; configured are: {known}.")
+        self._sessions += 1
+        return Session(
+            name or f"session-{self._sessions}",
+            self,
+            scope=Scope() if scope is None else scope,
+            context_length=context_length or self.config.context_length,
+        )
+
+    @property
+    def parts(self) -> Parts:
+        """What sessions use, as it is."""
+        return self._parts
+
+    async def refresh(self) -> Parts:
+        """What sessions use, after a changed file was applied."""
+        if self._file is not None and self._file.has_changed():
+            await self._reload(self._file)
+        return self._parts
+
+    def close(self) -> None:
+        """Write what the sinks still hold and end the subscriptions."""
+        self.activity.close()
+
+    async def _reload(self, file: "_File") -> None:
+        try:
+            config = await anyio.to_thread.run_sync(file.load)
+            self._apply(config)
+        except ConfigError as error:
+            self.activity(ConfigReloaded(at=time(), path=str(file.path), error=str(error)))
+            return
+        self.activity(ConfigReloaded(at=time(), path=str(file.path)))
+
+    def _apply(self, config: Config) -> None:
+        """Everything but the activity's sinks and the bridge's names, which stay as they began."""
+        config = replace(
+            config,
+            activity=self.config.activity,
+            assembly=replace(config.assembly, names=self.config.assembly.names),
+        )
+        before = {toolset.name: toolset for toolset in self.config.toolsets}
+        after = {toolset.name: toolset for toolset in config.toolsets}
+        for name in before.keys() - after.keys():
+            self.registry.remove(name)
+        for name, toolset in after.items():
+            if before.get(name) is not toolset:
+                self.registry.replace(toolset)
+        self.config = config
+        self._parts = self._built()
+
+    def _built(self) -> Parts:
+        config = self.config
+        permission = Permission(
+            emit=self.activity,
+            approver=self._approver or config.approver,
+            grants=self._grants,
+            timeout=config.limits.approval_timeout,
+        )
+        dispatcher = Dispatcher(
+            emit=self.activity,
+            permission=permission,
+            hooks=(*self._hooks, *config.hooks),
+            guardrails=(*self._guardrails, *config.guardrails),
+            limits=config.limits,
+        )
+        return Parts(
+            registry=self.registry,
+            catalogs=self._catalogs,
+            engine=self.search,
+            costs=self._costs,
+            counter=self._counter,
+            dispatcher=dispatcher,
+            emit=self.activity,
+            policy=config.assembly,
+            search=config.search,
+            limits=config.limits,
+            scopes=config.scopes,
+        )
+
+
+class _File:
+    """A configuration file, and whether it is still the one that was read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._seen: tuple[int, int, int] | None = None
+
+    def load(self) -> Config:
+        self._seen = self._stamp()
+        return configuration.load(self.path)
+
+    def has_changed(self) -> bool:
+        return self._stamp() != self._seen
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino

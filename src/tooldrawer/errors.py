@@ -1,0 +1,98 @@
+"""Every exception the package raises.
+
+    ToolDrawerError
+    ├── ConfigError            the settings are wrong; the message names the file, line and key
+    ├── CatalogFileError       a recorded tool list cannot be read
+    ├── ToolsetTaken           two toolsets want one name
+    ├── ToolsetUnknown         there is no toolset of that name
+    ├── BridgeNameTaken        a real tool is called like a bridge tool
+    ├── SessionClosed          the session was left
+    ├── ToolFailed             the tool ran, and broke; its text is written for the model
+    │   └── ToolTimedOut
+    └── CallRejected           the tool did not run; its text is written for the model
+        ├── UnknownTool
+        ├── InvalidArguments
+        ├── CallDenied
+        └── SearchLimitReached
+
+`ToolFailed` and `CallRejected` never leave `Session.call`: they become error results there,
+in one place.
+"""
+
+
+class ToolDrawerError(Exception):
+    """Base of everything raised on purpose."""
+
+
+class ConfigError(ToolDrawerError):
+    """The configuration cannot be used as written; `mistakes` has one sentence for each."""
+
+    def __init__(self, *mistakes: str) -> None:
+        super().__init__("\n".join(mistakes))
+        self.mistakes = mistakes
+
+
+class CatalogFileError(ToolDrawerError):
+    """A file is not a recorded answer to `tools/list`."""
+
+
+class ToolsetTaken(ToolDrawerError):
+    """A toolset of that name is registered already."""
+
+
+class ToolsetUnknown(ToolDrawerError):
+    """No toolset of that name is registered."""
+
+
+class BridgeNameTaken(ConfigError):
+    """A real tool has the name of a bridge tool, so calls to it could not be told apart."""
+
+    def __init__(self, name: str, *, toolset: str) -> None:
+        super().__init__(
+            f"The toolset {toolset!r} has a tool named {name!r}, which is the name of a bridge "
+            "tool. Rename the tool, or rename the bridge with tools.tool_search.names."
+        )
+
+
+class SessionClosed(ToolDrawerError):
+    """The session was left; open a new one."""
+
+
+class ToolFailed(ToolDrawerError):
+    """The tool ran and did not come to a result."""
+
+
+class ToolTimedOut(ToolFailed):
+    """The tool was cancelled at its time limit."""
+
+
+class CallRejected(ToolDrawerError):
+    """The call was not made. `str(error)` tells the model what to do instead."""
+
+
+class UnknownTool(CallRejected):
+    """No tool of that name is in this session's catalog.
+
+    The text does not repeat the name that was asked for: a tool outside the scope and a tool that
+    does not exist must give the same words.
+    """
+
+    def __init__(self, *, near: tuple[str, ...] = ()) -> None:
+        hint = f" The nearest names are {', '.join(map(repr, near))}." if near else ""
+        super().__init__(
+            f"There is no tool of that name.{hint} Search for what you need to do, "
+            "then use a name exactly as the search gave it."
+        )
+        self.near = near
+
+
+class InvalidArguments(CallRejected):
+    """The arguments do not fit; the tool was not run."""
+
+
+class CallDenied(CallRejected):
+    """A guardrail or a person said no."""
+
+
+class SearchLimitReached(CallRejected):
+    """The model searched again and again without calling anything."""

@@ -1,0 +1,169 @@
+"""Python functions as a toolset: the schema from type hints and docstring."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, cast, get_type_hints
+
+import anyio.to_thread
+import docstring_parser
+import pydantic
+
+from tooldrawer.call import ToolCall, ToolResult, thawed
+from tooldrawer.errors import InvalidArguments
+from tooldrawer.tool import NO_PARAMETERS, Json, JsonObject, Tool
+
+_NESTED = ("properties", "$defs", "patternProperties")
+_LISTED = ("anyOf", "allOf", "oneOf", "prefixItems")
+_SINGLE = ("items", "additionalProperties", "not")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function, and what to say about it beyond its signature and docstring."""
+
+    function: Callable[..., object]
+    name: str | None = None
+    description: str | None = None
+    read_only: bool = False
+    """It changes nothing."""
+    destructive: bool | None = None
+    """It may destroy something. Unless said, a function that is not `read_only` is not."""
+
+
+class FunctionToolset:
+    """Tools that are functions of this process; plain ones run in a worker thread."""
+
+    def __init__(
+        self, name: str, functions: Iterable[Function | Callable[..., object]] = ()
+    ) -> None:
+        self.name = name
+        self._prepared: dict[str, _Prepared] = {}
+        self._tools: tuple[Tool, ...] = ()
+        for function in functions:
+            self.add(function)
+
+    def add(self, function: Function | Callable[..., object]) -> Tool:
+        """Offer one more function, or another in place of the one of its name."""
+        wrapped = function if isinstance(function, Function) else Function(function)
+        prepared = _Prepared(wrapped, source=self.name)
+        self._publish({**self._prepared, prepared.tool.name: prepared})
+        return prepared.tool
+
+    def remove(self, name: str) -> None:
+        """Offer the function `name` no longer."""
+        self._publish({key: value for key, value in self._prepared.items() if key != name})
+
+    def tools(self) -> Sequence[Tool]:
+        """The functions, in the order they were added."""
+        return self._tools
+
+    async def run(self, tool: Tool, call: ToolCall) -> ToolResult:
+        """Call the function with the arguments turned into the types it declares."""
+        return await self._prepared[tool.local_name].run(call)
+
+    def _publish(self, prepared: dict[str, "_Prepared"]) -> None:
+        self._prepared = prepared
+        self._tools = tuple(item.tool for item in prepared.values())
+
+
+class _Prepared:
+    """A function with its tool and the reader of its arguments."""
+
+    def __init__(self, function: Function, *, source: str) -> None:
+        self._call = function.function
+        self._is_async = inspect.iscoroutinefunction(self._call) or inspect.iscoroutinefunction(
+            getattr(self._call, "__call__", None)  # noqa: B004  an object with an async __call__
+        )
+        self._reader = _reader(self._call)
+        name = function.name or getattr(self._call, "__name__", type(self._call).__name__)
+        documentation = docstring_parser.parse(inspect.getdoc(self._call) or "")
+        hints: dict[str, Json] = {"readOnlyHint": function.read_only}
+        if not function.read_only:
+            hints["destructiveHint"] = bool(function.destructive)
+        self.tool = Tool(
+            name=name,
+            description=function.description or (documentation.description or "").strip(),
+            parameters=_schema(self._reader, documentation),
+            source=source,
+            annotations=hints,
+            trusted=True,
+            origin_name=name,
+        )
+
+    async def run(self, call: ToolCall) -> ToolResult:
+        try:
+            positional, named = self._reader.validate_python(thawed(call.arguments))
+        except pydantic.ValidationError as error:
+            raise InvalidArguments(_complaint(call.name, error)) from error
+        bound = partial(self._call, *positional, **named)
+        if self._is_async:
+            value = await cast("Awaitable[object]", bound())
+        else:
+            value = await anyio.to_thread.run_sync(bound, abandon_on_cancel=True)
+        return _result(value)
+
+
+def _reader(function: Callable[..., object]) -> "pydantic.TypeAdapter[Any]":
+    """Reads arguments without calling `function`: a stand-in of the same signature collects them.
+
+    Calling through pydantic would mix an error of the function's own with one in its arguments.
+    """
+
+    def collect(*positional: object, **named: object) -> object:
+        return positional, named
+
+    target = function if inspect.isroutine(function) else type(function).__call__
+    stand_in = cast("Any", collect)
+    stand_in.__signature__ = inspect.signature(function)
+    stand_in.__annotations__ = get_type_hints(target, include_extras=True)
+    stand_in.__name__ = getattr(function, "__name__", type(function).__name__)
+    stand_in.__module__ = target.__module__
+    return pydantic.TypeAdapter(stand_in)
+
+
+def _schema(
+    reader: "pydantic.TypeAdapter[Any]", documentation: docstring_parser.Docstring
+) -> JsonObject:
+    schema = _untitled(reader.json_schema())
+    properties = cast("dict[str, dict[str, Json]]", schema.get("properties", {}))
+    for parameter in documentation.params:
+        if parameter.description and parameter.arg_name in properties:
+            properties[parameter.arg_name].setdefault("description", parameter.description)
+    return {**schema, "properties": properties} if schema else NO_PARAMETERS
+
+
+def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without the titles that pydantic makes of names: they cost tokens for nothing."""
+    clean = {key: value for key, value in schema.items() if key != "title"}
+    for key in _NESTED:
+        if isinstance(clean.get(key), dict):
+            clean[key] = {name: _untitled(part) for name, part in clean[key].items()}
+    for key in _LISTED:
+        if isinstance(clean.get(key), list):
+            clean[key] = [_untitled(part) for part in clean[key]]
+    for key in _SINGLE:
+        if isinstance(clean.get(key), dict):
+            clean[key] = _untitled(clean[key])
+    return clean
+
+
+def _complaint(name: str, error: pydantic.ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    path = "".join(f"/{part}" for part in first["loc"]) or "/"
+    return f"{name!r} was not run: {path}: {first['msg']}. Correct it and call again."
+
+
+def _result(value: object) -> ToolResult:
+    if isinstance(value, ToolResult):
+        return value
+    if isinstance(value, str) or value is None:
+        return ToolResult.of_text(value or "")
+    plain = cast("Json", _plain_values().dump_python(value, mode="json"))
+    return ToolResult.of_json(plain, structured=isinstance(plain, Mapping))
+
+
+@cache
+def _plain_values() -> "pydantic.TypeAdapter[object]":
+    return pydantic.TypeAdapter(object)

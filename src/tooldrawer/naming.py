@@ -1,0 +1,88 @@
+"""Names that every provider accepts, that stay the same, and that are never shared by two tools."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+
+from tooldrawer.tool import Tool
+
+MAX_LENGTH = 64
+"""OpenAI and Gemini refuse longer names (Anthropic takes 128)."""
+DEFAULT_TEMPLATE = "mcp_{server}_{tool}"
+_REFUSED = re.compile(r"[^A-Za-z0-9_-]")
+_HASH_LENGTH = 8
+
+
+def mcp_name(server: str, tool: str, *, template: str = DEFAULT_TEMPLATE) -> str:
+    """The name of a server's tool before it is made to fit."""
+    return template.format(server=server, tool=tool)
+
+
+def fitting(name: str, *, identity: str) -> str:
+    """`name` with refused characters replaced, shortened by a stable hash of `identity`."""
+    clean = _REFUSED.sub("_", name) or "tool"
+    return clean if len(clean) <= MAX_LENGTH else _with_hash(clean, identity)
+
+
+def named(tools: Iterable[Tool], *, reserved: Collection[str] = ()) -> Sequence[Tool]:
+    """The same tools, in the same order, each with a fitting name of its own."""
+    return unique(map(_fitted, tools), reserved=reserved)
+
+
+def unique(tools: Iterable[Tool], *, reserved: Collection[str] = ()) -> Sequence[Tool]:
+    """The same tools, in the same order, each with a name of its own.
+
+    Tools whose names are unique are the same objects. Who keeps a name that several want:
+    a tool declared under it before one whose name was derived from a server's; of several declared
+    ones, the first. When only derived names meet, none keeps it: otherwise a name that a model has
+    already seen could come to mean another server's tool when a server connects later.
+    """
+    found = tuple(tools)
+    names = [tool.name for tool in found]
+    counts = Counter(names)
+    keepers: dict[str, int] = {}
+    for position, (tool, name) in enumerate(zip(found, names, strict=True)):
+        is_declared = not tool.origin_name or tool.origin_name == name
+        if name not in reserved and (is_declared or counts[name] == 1):
+            keepers.setdefault(name, position)
+    if len(keepers) == len(found):
+        return found
+    taken = {*reserved, *keepers}
+    for position, (tool, name) in enumerate(zip(found, names, strict=True)):
+        if keepers.get(name) != position:
+            names[position] = _unique(tool, name, taken)
+            taken.add(names[position])
+    return tuple(map(_renamed, found, names))
+
+
+def _unique(tool: Tool, name: str, taken: Collection[str]) -> str:
+    for attempt in range(len(taken) + 1):
+        candidate = _with_hash(
+            name, f"{_identity(tool)}\0{attempt}" if attempt else _identity(tool)
+        )
+        if candidate not in taken:
+            return candidate
+    raise AssertionError("one of n + 1 different names is not among n")
+
+
+def _with_hash(name: str, identity: str) -> str:
+    digest = blake2b(identity.encode(errors="surrogatepass"), digest_size=_HASH_LENGTH // 2)
+    return f"{name[: MAX_LENGTH - _HASH_LENGTH - 1]}_{digest.hexdigest()}"
+
+
+def _fitted(tool: Tool) -> Tool:
+    return _renamed(tool, fitting(tool.name, identity=_identity(tool)))
+
+
+def _identity(tool: Tool) -> str:
+    return f"{tool.source}\0{tool.local_name}"
+
+
+def _renamed(tool: Tool, name: str) -> Tool:
+    if name == tool.name:
+        return tool
+    return replace(
+        tool, name=name, origin_name=tool.local_name, long_name=tool.long_name or tool.name
+    )

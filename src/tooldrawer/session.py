@@ -1,0 +1,377 @@
+"""One conversation: what the model sees, and what it may do."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter, time
+from types import TracebackType
+from typing import Protocol, Self, assert_never, cast
+
+import anyio
+import anyio.to_thread
+
+from tooldrawer.activity import Assembled, CallRefused, Described, Emit, Searched, Stamp
+from tooldrawer.assembly import Assembly, AssemblyPolicy, assemble
+from tooldrawer.bridge import CallTool, DescribeTools, SearchPolicy, SearchTools, parse, unnested
+from tooldrawer.bridge.replies import describe_reply, nothing_fits, search_reply
+from tooldrawer.call import ToolCall, ToolResult, is_deeper
+from tooldrawer.catalog import Catalog, Catalogs
+from tooldrawer.dispatch import MOST_LEVELS, Caller, Dispatcher, Limits, Rests, View
+from tooldrawer.errors import (
+    CallRejected,
+    InvalidArguments,
+    SearchLimitReached,
+    SessionClosed,
+    ToolFailed,
+    UnknownTool,
+)
+from tooldrawer.ledger import Ledger
+from tooldrawer.registry import Registry
+from tooldrawer.scope import Scope
+from tooldrawer.search import SearchEngine
+from tooldrawer.tokens import SchemaCosts, TokenCounter, compact
+from tooldrawer.tool import Json, JsonObject
+
+READ_REST = "read_rest"
+"""What `tool_call` is given to read on in a result that was cut."""
+_WORTH_A_THREAD = 200
+"""New tools beyond this number are counted and indexed off the event loop."""
+
+Calls = Iterable[ToolCall | tuple[str, Json]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a session uses of its drawer. There is another one when the settings change."""
+
+    registry: Registry
+    catalogs: Catalogs
+    engine: SearchEngine
+    costs: SchemaCosts
+    counter: TokenCounter
+    dispatcher: Dispatcher
+    emit: Emit
+    policy: AssemblyPolicy
+    search: SearchPolicy
+    limits: Limits
+    scopes: Mapping[str, Scope]
+
+
+class PartsSource(Protocol):
+    """The drawer, as its sessions know it."""
+
+    @property
+    def parts(self) -> Parts:
+        """The parts as they are."""
+        ...
+
+    async def refresh(self) -> Parts:
+        """The parts after a changed configuration was applied."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Turn:
+    """An assembly and what it was made of."""
+
+    catalog: Catalog
+    policy: AssemblyPolicy
+    context_length: int | None
+    assembly: Assembly
+    searched: Catalog
+    """What `tool_search` looks into: the drawer's contents, or everything when it is open."""
+
+    def holds_for(self, catalog: Catalog, policy: AssemblyPolicy, context: int | None) -> bool:
+        """Whether deciding anew would decide the same."""
+        same = self.catalog is catalog and self.policy is policy
+        return same and self.context_length == context
+
+
+class Session:
+    """The two halves of a turn meet here: `tools()` before the model, `call()` after it."""
+
+    def __init__(
+        self,
+        name: str,
+        drawer: PartsSource,
+        *,
+        scope: Scope | str,
+        within: "Session | None" = None,
+        context_length: int | None = None,
+    ) -> None:
+        self.name = name
+        self.context_length = context_length
+        """Of the model; may be set when the model changes."""
+        self.ledger = Ledger()
+        self._drawer = drawer
+        self._scope = scope
+        self._within = within
+        self._rests = Rests()
+        self._granted: set[str] = set()
+        self._searches_in_a_row = 0
+        self._children = 0
+        self._is_closed = False
+        self._turn: _Turn | None = None
+        self._listing: tuple[Scope, AssemblyPolicy, str] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._is_closed = True
+
+    @property
+    def scope(self) -> Scope:
+        """What exists for this session now; a named scope that is gone admits nothing."""
+        scope = self._scope
+        if isinstance(scope, str):
+            scope = self._drawer.parts.scopes.get(scope) or Scope(toolsets=(), name=scope)
+        return scope if self._within is None else scope.within(self._within.scope)
+
+    def child(self, scope: Scope | str | None = None, *, name: str | None = None) -> "Session":
+        """A session for a subagent: its scope is the intersection of this one's and its own."""
+        self._children += 1
+        return Session(
+            name or f"{self.name}.{self._children}",
+            self._drawer,
+            scope=Scope() if scope is None else scope,
+            within=self,
+            context_length=self.context_length,
+        )
+
+    async def tools(self) -> Assembly:
+        """This turn's tools array, decided anew from what is registered now."""
+        started = perf_counter()
+        parts = await self._parts()
+        assembly = (await self._decided(parts)).assembly
+        self.ledger.turn(
+            kept_out=assembly.deferrable_tokens if assembly.active else 0,
+            bridge=assembly.bridge_tokens,
+        )
+        parts.emit(
+            Assembled(
+                **self._stamp(),
+                active=assembly.active,
+                direct=len(assembly.direct),
+                deferred=len(assembly.deferred),
+                array_tokens=assembly.array_tokens,
+                saved_tokens=assembly.saved_tokens,
+                duration=perf_counter() - started,
+            )
+        )
+        return assembly
+
+    async def call(self, name: str, arguments: Json = None, *, call_id: str = "") -> ToolResult:
+        """Answer the model, whatever it asked for: the bridge, or any tool by its name.
+
+        What goes wrong comes back as an error that the model can read and act on.
+        """
+        parts = await self._parts()
+        try:
+            result = await self._answer(name, arguments, parts, call_id)
+        except CallRejected as error:
+            self.ledger.retried(parts.counter.count(str(error)))
+            return ToolResult.of_text(str(error), is_error=True, call_id=call_id)
+        except ToolFailed as error:
+            return ToolResult.of_text(str(error), is_error=True, call_id=call_id)
+        return replace(result, call_id=call_id)
+
+    async def call_all(self, calls: Calls, *, concurrency: int | None = None) -> list[ToolResult]:
+        """Answer all calls of one turn, at most `concurrency` at a time; the order is kept."""
+        asked = [call if isinstance(call, ToolCall) else _asked(*call) for call in calls]
+        limit = (await self._parts()).limits.concurrency if concurrency is None else concurrency
+        results: list[ToolResult] = [ToolResult()] * len(asked)
+        waiting = iter(enumerate(asked))
+
+        async def work() -> None:
+            for position, call in waiting:
+                results[position] = await self.call(call.name, call.arguments, call_id=call.id)
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(min(max(limit, 1), len(asked))):
+                tasks.start_soon(work)
+        return results
+
+    async def _parts(self) -> Parts:
+        if self._is_closed:
+            raise SessionClosed(f"The session {self.name!r} was left; open a new one.")
+        return await self._drawer.refresh()
+
+    def _view(self) -> View:
+        parts = self._drawer.parts
+        snapshot = parts.registry.snapshot()
+        return View(catalog=parts.catalogs.derive(snapshot, self.scope), snapshot=snapshot)
+
+    def _stamp(self) -> Stamp:
+        return Stamp(at=time(), session=self.name, scope=self.scope.name)
+
+    async def _decided(self, parts: Parts) -> _Turn:
+        catalog, policy, context = self._view().catalog, parts.policy, self.context_length
+        last = self._turn
+        if last and last.holds_for(catalog, policy, context):
+            return last
+        scope = self.scope
+        kept = self._listing
+        listed = kept[2] if kept and kept[:2] == (scope, policy) else None
+        decide = partial(
+            assemble,
+            catalog.tools,
+            policy,
+            context_length=context,
+            costs=parts.costs,
+            toolsets=self._toolsets(scope, parts.registry),
+            listed=listed,
+        )
+        big = len(catalog) > _WORTH_A_THREAD
+        assembly = await anyio.to_thread.run_sync(decide) if big else decide()
+        if assembly.active:
+            # The listing is in the cached prompt: once given it stays, whatever comes and goes
+            # behind it, for as long as the scope and the settings do.
+            self._listing = (scope, policy, assembly.listing)
+        searched = Catalog(assembly.deferred) if assembly.active else catalog
+        self._turn = _Turn(
+            catalog=catalog,
+            policy=policy,
+            context_length=context,
+            assembly=assembly,
+            searched=searched,
+        )
+        return self._turn
+
+    def _toolsets(self, scope: Scope, registry: Registry) -> tuple[str, ...]:
+        """The toolsets of this scope, whether they offer anything at the moment or not."""
+        names = {*scope.named_toolsets, *(toolset.name for toolset in registry)}
+        return tuple(sorted(name for name in names if scope.admits_toolset(name)))
+
+    async def _answer(self, name: str, arguments: Json, parts: Parts, call_id: str) -> ToolResult:
+        try:
+            if is_deeper(arguments, MOST_LEVELS):
+                raise InvalidArguments(
+                    f"The arguments are nested more than {MOST_LEVELS} levels deep. "
+                    "Call again with flatter ones."
+                )
+            request = parse(str(name), arguments, parts.policy.names)
+            match request:
+                case SearchTools():
+                    return await self._search(request, parts)
+                case DescribeTools():
+                    return self._describe(request, parts)
+                case CallTool():
+                    pass
+                case _:
+                    assert_never(request)
+        except CallRejected as error:
+            reason = str(error)
+            parts.emit(CallRefused(**self._stamp(), tool=None, reason=reason, duration=0.0))
+            raise
+        return await self._run(request, parts, call_id)
+
+    async def _run(self, request: CallTool, parts: Parts, call_id: str) -> ToolResult:
+        catalog = self._view().catalog
+        most, how = parts.limits.result_max_chars, _how_to_read_on(parts.policy.names.call)
+        if request.name == READ_REST and READ_REST not in catalog:
+            handle, offset = request.arguments.get("id"), request.arguments.get("offset")
+            place = offset if isinstance(offset, int) else 0
+            return self._rests.read(str(handle), place, most=most, how_to_read_on=how)
+        try:
+            arguments = unnested(request.arguments, catalog.get(request.name).parameters)
+        except UnknownTool:
+            arguments = request.arguments
+        else:
+            self._searches_in_a_row = 0
+        caller = Caller(
+            session=self.name, scope=self.scope.name, view=self._view, granted=self._granted
+        )
+        result = await parts.dispatcher.run(request.name, arguments, caller=caller, call_id=call_id)
+        return self._rests.shortened(result, most=most, how_to_read_on=how)
+
+    async def _search(self, request: SearchTools, parts: Parts) -> ToolResult:
+        policy = parts.search
+        if self._searches_in_a_row >= policy.most_in_a_row:
+            raise SearchLimitReached(
+                f"{self._searches_in_a_row} searches without a call: no more results. Call one of "
+                "the tools found so far, or tell the user that no tool fits."
+            )
+        self._searches_in_a_row += 1
+        turn = await self._decided(parts)
+        room = policy.reply_max_tokens // len(request.queries)
+        replies = [
+            await self._found(query, policy.limit(request.limit), turn, parts, room)
+            for query in request.queries
+        ]
+        reply: dict[str, Json] = {"results": replies} if request.is_list else replies[0]
+        if advice := policy.advice(self._searches_in_a_row):
+            reply["advice"] = advice
+        return self._replied(reply, parts, self.ledger.searched)
+
+    async def _found(
+        self, query: str, limit: int, turn: _Turn, parts: Parts, room: int
+    ) -> dict[str, Json]:
+        started = perf_counter()
+        look = partial(parts.engine.search, turn.searched, query, limit)
+        is_ready = parts.engine.is_ready(turn.searched) or len(turn.searched) <= _WORTH_A_THREAD
+        hits = look() if is_ready else await anyio.to_thread.run_sync(look)
+        available = len(turn.searched)
+        if hits:
+            reply = search_reply(hits, available=available, counter=parts.counter, max_tokens=room)
+        else:
+            toolsets = self._toolsets(self.scope, parts.registry)
+            reply = nothing_fits(available=available, toolsets=toolsets, names=parts.policy.names)
+        parts.emit(
+            Searched(
+                **self._stamp(),
+                query=query,
+                hits=tuple(hit.tool.name for hit in hits),
+                reply_tokens=parts.counter.count(compact(reply)),
+                duration=perf_counter() - started,
+            )
+        )
+        return reply
+
+    def _describe(self, request: DescribeTools, parts: Parts) -> ToolResult:
+        catalog = self._view().catalog
+        replies: list[Json] = []
+        for name in request.names:
+            started = perf_counter()
+            try:
+                tool = catalog.get(name)
+            except UnknownTool as error:
+                if not request.is_list:
+                    raise
+                replies.append({"error": str(error)})
+                continue
+            replies.append(describe_reply(tool))
+            parts.emit(
+                Described(
+                    **self._stamp(),
+                    tool=tool.name,
+                    reply_tokens=parts.counter.count(compact(replies[-1])),
+                    duration=perf_counter() - started,
+                )
+            )
+        reply: Json = {"results": replies} if request.is_list else replies[0]
+        return self._replied(reply, parts, self.ledger.described)
+
+    def _replied(self, reply: Json, parts: Parts, charge: Callable[[int], None]) -> ToolResult:
+        result = ToolResult.of_json(reply)
+        charge(parts.counter.count(result.text))
+        return result
+
+
+def _asked(name: str, arguments: Json) -> ToolCall:
+    return ToolCall(name=name, arguments=cast("JsonObject", arguments))
+
+
+def _how_to_read_on(call: str) -> str:
+    return (
+        "[{left} more characters. To read on: "
+        + call
+        + ' {{"name": "'
+        + READ_REST
+        + '", "arguments": {{"id": "{handle}", "offset": {offset}}}}}]'
+    )

@@ -1,0 +1,32 @@
+"""The one interface that everything which provides tools satisfies."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from tooldrawer.call import ToolCall, ToolResult
+from tooldrawer.tool import Tool
+
+
+class Toolset(Protocol):
+    """A named group of tools from one origin, able to list and to run them."""
+
+    @property
+    def name(self) -> str:
+        """Unique in a registry."""
+        ...
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools offered now. Never waits: a server answers with what it last listed.
+
+        An unchanged list is the same object, so that an unchanged catalog costs nothing.
+        """
+        ...
+
+    async def run(self, tool: Tool, call: ToolCall) -> ToolResult:
+        """Run one of its tools. Cancelling this call cancels the tool.
+
+        Raises:
+            InvalidArguments: The arguments cannot be used; nothing ran.
+            ToolFailed: The tool could not be reached, or broke.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""MCP servers as toolsets. So far: how to reach one."""

@@ -1,0 +1,30 @@
+"""How to reach one server. Plain data, so it can be read from a file and compared."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tooldrawer.tool import UPSTREAM_PREFIX
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamSpec:
+    """One entry of `mcp_servers`: a command to start, or an address to call."""
+
+    name: str
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    cwd: str = ""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    enabled: bool = True
+    timeout: float = 60.0
+    allow: tuple[str, ...] = ("*",)
+    deny: tuple[str, ...] = ()
+    trusted: bool = False
+    """Whether its annotations may loosen a rule."""
+
+    @property
+    def toolset(self) -> str:
+        """The toolset that it becomes."""
+        return f"{UPSTREAM_PREFIX}{self.name}"

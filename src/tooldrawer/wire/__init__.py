@@ -1,0 +1,1 @@
+"""Our tools in each provider's words."""

@@ -1,0 +1,71 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tooldrawer import Drawer, Function, FunctionToolset, Grants
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def grants(tmp_path: Path) -> Grants:
+    """Answers "always", kept away from the user's own."""
+    return Grants(tmp_path / "grants.json")
+
+
+@pytest.fixture
+def ran() -> list[str]:
+    """What the tools of `desk` did."""
+    return []
+
+
+@pytest.fixture
+def desk(ran: list[str]) -> FunctionToolset:
+    """A toolset with one harmless, one plain and one dangerous tool."""
+
+    def read_note(title: str) -> str:
+        """Read a note from the desk."""
+        ran.append(f"read {title}")
+        return f"note {title}"
+
+    async def add_note(title: str, lines: list[str] | None = None, copies: int = 1) -> str:
+        """Put a new note on the desk."""
+        ran.append(f"add {title} {lines} {copies}")
+        return f"added {title}"
+
+    def delete_note(title: str) -> str:
+        """Delete a note for good."""
+        ran.append(f"delete {title}")
+        return f"deleted {title}"
+
+    return FunctionToolset(
+        "desk",
+        [Function(read_note, read_only=True), add_note, Function(delete_note, destructive=True)],
+    )
+
+
+@pytest.fixture
+def drawer(desk: FunctionToolset, grants: Grants) -> Drawer:
+    return Drawer([desk], grants=grants)
+
+
+@pytest.fixture
+def numbered() -> Callable[[str, int], FunctionToolset]:
+    """Makes a toolset of `count` small tools named after it."""
+
+    def make(name: str, count: int) -> FunctionToolset:
+        def tool(number: int) -> Function:
+            def run(text: str = "") -> str:
+                return f"{name} {number} {text}"
+
+            return Function(
+                run, name=f"{name}_{number}", description=f"Do task {number} of {name}."
+            )
+
+        return FunctionToolset(name, [tool(number) for number in range(count)])
+
+    return make
