@@ -73,11 +73,19 @@ class Catalog:
         return next((found[key] for found in self._spellings if key in found), list[Tool]())
 
     def _near(self, name: str) -> tuple[str, ...]:
-        asked = name[:_LONGEST_NAME_ASKED]
+        spellings = [(tool.name, tool) for tool in self.tools]
+        spellings += [
+            (tool.local_name, tool) for tool in self.tools if tool.local_name != tool.name
+        ]
         best = process.extract(
-            asked, self._by_name.keys(), scorer=fuzz.WRatio, score_cutoff=_NEAR_ENOUGH, limit=_NEAR
+            name[:_LONGEST_NAME_ASKED],
+            [spelling for spelling, _ in spellings],
+            scorer=fuzz.ratio,
+            score_cutoff=_NEAR_ENOUGH,
+            limit=_NEAR * 2,
         )
-        return tuple(found for found, _, _ in best)
+        found = dict.fromkeys(spellings[position][1].name for _, _, position in best)
+        return tuple(found)[:_NEAR]
 
 
 class Catalogs:

@@ -4,15 +4,17 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 import anyio.to_thread
 import docstring_parser
-import pydantic
 
 from tooldrawer.call import ToolCall, ToolResult, thawed
 from tooldrawer.errors import InvalidArguments
 from tooldrawer.tool import NO_PARAMETERS, Json, JsonObject, Tool
+
+if TYPE_CHECKING:
+    import pydantic
 
 _NESTED = ("properties", "$defs", "patternProperties")
 _LISTED = ("anyOf", "allOf", "oneOf", "prefixItems")
@@ -95,8 +97,9 @@ class _Prepared:
     async def run(self, call: ToolCall) -> ToolResult:
         try:
             positional, named = self._reader.validate_python(thawed(call.arguments))
-        except pydantic.ValidationError as error:
-            raise InvalidArguments(_complaint(call.name, error)) from error
+        except ValueError as error:  # pydantic.ValidationError is one
+            complaint = _complaint(call.name, cast("pydantic.ValidationError", error))
+            raise InvalidArguments(complaint) from error
         bound = partial(self._call, *positional, **named)
         if self._is_async:
             value = await cast("Awaitable[object]", bound())
@@ -120,7 +123,7 @@ def _reader(function: Callable[..., object]) -> "pydantic.TypeAdapter[Any]":
     stand_in.__annotations__ = get_type_hints(target, include_extras=True)
     stand_in.__name__ = getattr(function, "__name__", type(function).__name__)
     stand_in.__module__ = target.__module__
-    return pydantic.TypeAdapter(stand_in)
+    return _type_adapter()(stand_in)
 
 
 def _schema(
@@ -149,7 +152,7 @@ def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
     return clean
 
 
-def _complaint(name: str, error: pydantic.ValidationError) -> str:
+def _complaint(name: str, error: "pydantic.ValidationError") -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     path = "".join(f"/{part}" for part in first["loc"]) or "/"
     return f"{name!r} was not run: {path}: {first['msg']}. Correct it and call again."
@@ -166,4 +169,12 @@ def _result(value: object) -> ToolResult:
 
 @cache
 def _plain_values() -> "pydantic.TypeAdapter[object]":
-    return pydantic.TypeAdapter(object)
+    return _type_adapter()(object)
+
+
+@cache
+def _type_adapter() -> "type[pydantic.TypeAdapter[Any]]":
+    # 20 ms that `import tooldrawer` need not pay: a gateway in front of servers has no functions.
+    from pydantic import TypeAdapter  # noqa: PLC0415
+
+    return TypeAdapter

@@ -1,6 +1,21 @@
-"""The file into the options each part already defines. Config knows everyone; nobody knows it."""
+"""The file into the options each part already defines. Config knows everyone; nobody knows it.
 
-from tooldrawer.config.load import find, load, parse
+Reading a file is loaded on first use: YAML and its checks are a third of the time of
+`import tooldrawer`, and a drawer that is built in code never needs them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from tooldrawer.config.settings import ActivityOptions, Config
 
+if TYPE_CHECKING:
+    from tooldrawer.config.load import find, load, parse
+
 __all__ = ["ActivityOptions", "Config", "find", "load", "parse"]
+
+
+def __getattr__(name: str) -> object:
+    if name in ("find", "load", "parse"):
+        return getattr(import_module("tooldrawer.config.load"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -30,7 +30,7 @@ def find() -> FilePath:
             return place
     raise ConfigError(
         f"There is no {FILE_NAME} in this folder or in {places[1].parent}; "
-        "write one, or name a file with --config."
+        "write one, name a file with --config, or recorded tool lists with --catalog."
     )
 
 

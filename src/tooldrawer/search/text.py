@@ -1,12 +1,10 @@
 """A tool, and a query, as the words they share."""
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from typing import cast
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import Any, cast
 from unicodedata import combining, normalize
-
-from snowballstemmer.english_stemmer import EnglishStemmer  # pyright: ignore[reportMissingTypeStubs]
 
 from tooldrawer.tool import Json, JsonObject, Tool
 
@@ -16,7 +14,6 @@ NAME, SERVER, DESCRIPTION, PARAMETER, PARAMETER_TEXT = 200, 100, 60, 33, 22
 
 _RUN = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\dA-Za-z_]+")
-_stemmer = EnglishStemmer()
 
 
 def words(text: str) -> list[str]:
@@ -60,4 +57,12 @@ def _folded(text: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
-    return str(_stemmer.stemWord(word))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+    return _stemmer()(word)
+
+
+@cache
+def _stemmer() -> Callable[[str], str]:
+    # The package loads 30 languages at once: 12 ms that `import tooldrawer` need not pay.
+    from snowballstemmer import stemmer  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+
+    return cast("Any", stemmer("english")).stemWord

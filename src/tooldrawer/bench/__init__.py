@@ -1,0 +1,1 @@
+"""Measure speed, memory and prompt cost, each against a baseline of the same run."""

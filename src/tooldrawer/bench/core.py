@@ -1,0 +1,246 @@
+"""The core: import, assembly, pass-through, change, memory, and how they grow."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+from time import perf_counter
+
+import anyio
+
+from tooldrawer.bench.measure import seconds, seconds_async
+from tooldrawer.bench.report import Row
+from tooldrawer.bridge import BridgeNames, bridge_tools
+from tooldrawer.call import ToolCall, ToolResult
+from tooldrawer.catalog import Catalog
+from tooldrawer.demo.desk import toolsets
+from tooldrawer.drawer import Drawer
+from tooldrawer.errors import ToolFailed
+from tooldrawer.recorded import StaticToolset
+from tooldrawer.search import SearchEngine
+from tooldrawer.tokens import compact, default_counter
+from tooldrawer.tool import Tool
+from tooldrawer.toolset import Toolset
+from tooldrawer.wire import openai
+
+SIZES = (100, 1_000, 10_000, 100_000)
+_MANY = 10_000
+_SERVER = 50
+_QUERIES = (
+    "create an issue",
+    "list files in a folder",
+    "convert units",
+    "send a message to a user",
+)
+_IMPORT = "import time; t = time.perf_counter(); import {0}; print(time.perf_counter() - t)"
+_MEMORY = (
+    "import sys; from tooldrawer.bench.core import load_and_index; "
+    "from tooldrawer.bench.measure import resident_megabytes; "
+    "load_and_index(sys.argv[1]); print(resident_megabytes())"
+)
+_BARE_MEMORY = (
+    "from tooldrawer.bench.measure import resident_megabytes; print(resident_megabytes())"
+)
+
+
+class Given:
+    """A toolset of tools that are only counted, found and shown."""
+
+    def __init__(self, name: str, tools: Sequence[Tool]) -> None:
+        self.name = name
+        self._tools = tuple(tools)
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools."""
+        return self._tools
+
+    async def run(self, tool: Tool, call: ToolCall) -> ToolResult:
+        """Refuse: nothing is behind them.
+
+        Raises:
+            ToolFailed: Always.
+        """
+        raise ToolFailed(f"{tool.name!r} is only measured.")
+
+
+def run(catalog: Path | None, *, sizes: Sequence[int] = SIZES) -> list[Row]:
+    """Every row, over the recorded lists at `catalog`, or over the demo's tools."""
+    with toolsets() as bundled:
+        found: tuple[Toolset, ...] = StaticToolset.load_all(catalog) if catalog else bundled
+        tools = [tool for toolset in found for tool in toolset.tools()]
+        rows = [_bridge_row(), *_import_rows()]
+        rows += anyio.run(partial(_assembly_rows, found, len(tools)))
+        rows += [*_search_rows(tools), _change_row(tools), _memory_row(catalog)]
+        rows += _growth(tools, sizes)
+    return rows
+
+
+def load_and_index(catalog: str) -> None:
+    """What the memory row measures, in a process of its own."""
+    found: Sequence[Toolset] = StaticToolset.load_all(catalog) if catalog else ()
+    drawer = Drawer(found)
+    snapshot = drawer.registry.snapshot()
+    whole = Catalog(snapshot.tools)
+    drawer.parts.costs.total(whole)
+    drawer.search.search(whole, _QUERIES[0])
+
+
+def _bridge_row() -> Row:
+    tokens = default_counter().count(
+        compact([openai.render(tool) for tool in bridge_tools(BridgeNames())])
+    )
+    return Row(what="three bridge schemas", value=tokens, unit="tokens", bar=300)
+
+
+def _import_rows() -> Iterator[Row]:
+    ours = min(_printed(_IMPORT.format("tooldrawer")) for _ in range(5))
+    peer = min(_printed(_IMPORT.format("anyio, pydantic.main")) for _ in range(5))
+    yield Row(
+        what="import tooldrawer",
+        value=ours,
+        unit="s",
+        bar=0.15,
+        against="import anyio, pydantic",
+        ratio=ours / peer,
+    )
+
+
+async def _assembly_rows(found: Sequence[Toolset], count: int) -> list[Row]:
+    drawer = Drawer(found)
+    tools = drawer.registry.snapshot().tools
+    closed = drawer.session(context_length=1)
+    opened = drawer.session(context_length=10**12)
+    await closed.tools()
+    await opened.tools()
+    active = await seconds_async(closed.tools)
+    passing = await seconds_async(opened.tools)
+    copying = seconds(lambda: [dict.fromkeys((tool.name,)) for tool in tools])
+    dumping = seconds(lambda: json.dumps([tool.name for tool in tools]))
+    return [
+        Row(
+            what=f"assembly, {count:,} tools unchanged",
+            value=active * 1e3,
+            unit="ms",
+            bar=1,
+            against="json.dumps of the names",
+            ratio=active / dumping,
+        ),
+        Row(
+            what=f"pass-through, {count:,} tools",
+            value=passing * 1e6,
+            unit="µs",
+            bar=50,
+            against="a loop over the tools",
+            ratio=passing / copying,
+        ),
+    ]
+
+
+def _search_rows(tools: Sequence[Tool]) -> Iterator[Row]:
+    engine, catalog = SearchEngine(), Catalog(tools)
+    engine.search(catalog, _QUERIES[0])
+    queries = cycle(_QUERIES)
+    warm = seconds(lambda: engine.search(catalog, next(queries)))
+    scan = seconds(
+        lambda: [tool for tool in tools if "issue" in tool.description.casefold()], rounds=50
+    )
+    yield Row(
+        what=f"search, {len(tools):,} tools",
+        value=warm * 1e3,
+        unit="ms",
+        bar=3,
+        against="a scan for one word",
+        ratio=warm / scan,
+    )
+
+
+def _change_row(tools: Sequence[Tool]) -> Row:
+    many = list(islice(_varied(tools), _MANY + _SERVER))
+    whole = _timed(lambda: SearchEngine().index(Catalog(many)))
+    engine = SearchEngine()
+    engine.index(Catalog(many[:_MANY]))
+    grown = Catalog(many)
+    change = _timed(lambda: engine.index(grown))
+    return Row(
+        what=f"one {_SERVER}-tool server added to {_MANY:,} tools",
+        value=change / whole * 100,
+        unit="%",
+        bar=5,
+        against="the full build",
+        ratio=change / whole,
+    )
+
+
+def _memory_row(catalog: Path | None) -> Row:
+    ours, bare = _printed(_MEMORY, str(catalog or "")), _printed(_BARE_MEMORY)
+    return Row(
+        what="memory, loaded and indexed",
+        value=ours,
+        unit="MB",
+        bar=250,
+        against="import tooldrawer alone",
+        ratio=ours / bare,
+    )
+
+
+def _growth(tools: Sequence[Tool], sizes: Sequence[int]) -> Iterator[Row]:
+    """The same figures at each size, each against those of the size before."""
+    before: list[Row] = []
+    for size in sizes:
+        rows = anyio.run(partial(_growth_rows, tools, size))
+        for at, row in enumerate(rows):
+            ratio = row.value / before[at].value if before else None
+            yield replace(row, against="the size before" if before else "", ratio=ratio)
+        before = rows
+
+
+async def _growth_rows(tools: Sequence[Tool], size: int) -> list[Row]:
+    made = tuple(islice(_varied(tools), size))
+    servers = [
+        Given(
+            f"mcp-s{at}", [replace(tool, source=f"mcp-s{at}") for tool in made[at : at + _SERVER]]
+        )
+        for at in range(0, size, _SERVER)
+    ]
+    drawer = Drawer(servers)
+    session, opened = drawer.session(context_length=1), drawer.session(context_length=10**12)
+    started = perf_counter()
+    await session.tools()
+    first = perf_counter() - started
+    await opened.tools()
+    again = await seconds_async(session.tools, rounds=50)
+    passing = await seconds_async(opened.tools, rounds=50)
+    await session.call("tool_search", {"query": _QUERIES[0]})
+    catalog = Catalog(drawer.registry.snapshot().tools)
+    drawer.search.index(catalog)
+    queries = cycle(_QUERIES)
+    search = seconds(lambda: drawer.search.search(catalog, next(queries)), rounds=20)
+    name = f"{size:,} tools:"
+    return [
+        Row(what=f"{name} first assembly", value=first * 1e3, unit="ms"),
+        Row(what=f"{name} assembly, unchanged", value=again * 1e3, unit="ms"),
+        Row(what=f"{name} pass-through", value=passing * 1e6, unit="µs"),
+        Row(what=f"{name} search", value=search * 1e3, unit="ms"),
+    ]
+
+
+def _varied(tools: Sequence[Tool]) -> Iterator[Tool]:
+    """The tools over and over, each time under other names."""
+    for number, tool in enumerate(cycle(tools)):
+        name = f"{tool.name[:54]}_{number}"
+        yield replace(tool, name=name, origin_name="", long_name="", raw={})
+
+
+def _timed(work: Callable[[], object]) -> float:
+    started = perf_counter()
+    work()
+    return perf_counter() - started
+
+
+def _printed(program: str, *arguments: str) -> float:
+    command = [sys.executable, "-c", program, *arguments]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -1,0 +1,43 @@
+"""The commands; each is a thin call into the library."""
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from tooldrawer.cli import bench, check, demo
+from tooldrawer.cli.call import call
+from tooldrawer.cli.look import describe, explain, find, tools
+from tooldrawer.cli.output import show
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(find)
+app.command()(tools)
+app.command()(describe)
+app.command()(call)
+app.command()(explain)
+app.add_typer(check.app, name="config")
+app.command(name="demo")(demo.demo)
+app.add_typer(bench.app, name="bench")
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001  typer's way to hand over a flag
+    if wanted:
+        show(f"tooldrawer {version('tooldrawer')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Show it.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Every tool in the drawer, only the right ones on the bench."""

@@ -1,0 +1,46 @@
+"""`config check`: whether a configuration can be used."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tooldrawer import config as configuration
+from tooldrawer.cli.opening import JsonOption
+from tooldrawer.cli.output import show, show_json
+from tooldrawer.config import Config
+
+app = typer.Typer(no_args_is_help=True, help="The configuration file.")
+
+
+@app.callback()
+def root() -> None:
+    """The configuration file."""
+
+
+@app.command()
+def check(
+    path: Annotated[
+        Path | None, typer.Argument(help="By default tooldrawer.yaml here or yours.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="The same.")] = None,
+    json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
+) -> None:
+    """Read the configuration and say whether it can be used."""
+    file = path or config or configuration.find()
+    found = configuration.load(file)
+    facts = {"file": str(file), **_facts(found)}
+    if json:
+        show_json(facts)
+        return
+    show(f"{file} is right: " + ", ".join(f"{value} {key}" for key, value in _facts(found).items()))
+
+
+def _facts(found: Config) -> dict[str, int]:
+    return {
+        "mcp servers": len(found.servers),
+        "toolsets": len(found.toolsets),
+        "scopes": len(found.scopes),
+        "hooks": len(found.hooks),
+        "guardrails": len(found.guardrails),
+    }

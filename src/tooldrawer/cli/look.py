@@ -1,0 +1,196 @@
+"""Looking at tools: `find`, `tools`, `describe`, `explain`."""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
+from typing import Annotated
+
+import anyio
+import typer
+
+from tooldrawer.assembly import Assembly
+from tooldrawer.bridge import signature
+from tooldrawer.bridge.replies import describe_reply
+from tooldrawer.catalog import Catalog
+from tooldrawer.cli.opening import (
+    CatalogOption,
+    ConfigOption,
+    JsonOption,
+    Opened,
+    ScopeOption,
+    opened,
+)
+from tooldrawer.cli.output import show, show_json, table
+from tooldrawer.errors import ConfigError, UnknownTool
+from tooldrawer.tool import Tool
+
+_SHORT = 100
+
+
+def find(
+    query: Annotated[str, typer.Argument(help="What the tool should do.")],
+    catalog: CatalogOption = None,
+    config: ConfigOption = None,
+    scope: ScopeOption = None,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="How many to show.")] = 5,
+    json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
+) -> None:
+    """Find tools by what they do."""
+    place = opened(catalog, config, scope=scope)
+    hits = place.drawer.search.search(_catalog(place), query, limit)
+    if json:
+        found = [
+            {
+                "name": hit.tool.name,
+                "toolset": hit.tool.source,
+                "score": round(hit.score, 4),
+                "description": hit.tool.description,
+                "signature": signature(hit.tool),
+            }
+            for hit in hits
+        ]
+        show_json({"query": query, "matches": found})
+        return
+    if not hits:
+        show("No tool fits. Try a verb, an object and the service's name.")
+        return
+    rows = [(hit.tool.name, _first_line(hit.tool), f"{hit.score:.2f}") for hit in hits]
+    table(("tool", "what it does", "score"), rows, numbers=1)
+
+
+def tools(
+    catalog: CatalogOption = None,
+    config: ConfigOption = None,
+    scope: ScopeOption = None,
+    toolset: Annotated[
+        str | None, typer.Option("--toolset", help="Show the tools of this one.")
+    ] = None,
+    json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
+) -> None:
+    """Show all tools by toolset, with what their schemas cost."""
+    place = opened(catalog, config, scope=scope)
+    costs = place.drawer.parts.costs
+    ordered = sorted(_catalog(place), key=lambda tool: (tool.source, tool.name))
+    groups = {
+        name: [(tool, costs.of(tool)) for tool in group]
+        for name, group in groupby(ordered, key=lambda tool: tool.source)
+    }
+    if toolset is not None and toolset not in groups:
+        raise ConfigError(f"There is no toolset named {toolset!r}; there are {', '.join(groups)}.")
+    chosen = groups if toolset is None else {toolset: groups[toolset]}
+    if json:
+        show_json({name: _group_json(group) for name, group in chosen.items()})
+    elif toolset is not None:
+        rows = [(tool.name, _first_line(tool), f"{cost:,}") for tool, cost in groups[toolset]]
+        table(("tool", "what it does", "tokens"), rows, numbers=1)
+    else:
+        counted = [
+            (name, f"{len(group):,}", f"{sum(cost for _, cost in group):,}")
+            for name, group in groups.items()
+        ]
+        total = sum(cost for group in groups.values() for _, cost in group)
+        counted.append(("total", f"{len(ordered):,}", f"{total:,}"))
+        table(("toolset", "tools", "tokens"), counted, numbers=2)
+
+
+def describe(
+    name: Annotated[str, typer.Argument(help="A tool's name, in any notation.")],
+    catalog: CatalogOption = None,
+    config: ConfigOption = None,
+    scope: ScopeOption = None,
+    json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
+) -> None:
+    """Show one tool: its signature, description and schema."""
+    tool = named(_catalog(opened(catalog, config, scope=scope)), name)
+    if json:
+        show_json(describe_reply(tool))
+        return
+    show(f"{tool.name}{signature(tool)}\n")
+    show(f"{tool.description.strip()}\n")
+    show(f"toolset: {tool.source}")
+    show_json(tool.parameters)
+
+
+def explain(
+    context_length: Annotated[
+        int | None, typer.Option("--context-length", help="Of the model, in tokens.")
+    ] = None,
+    catalog: CatalogOption = None,
+    config: ConfigOption = None,
+    scope: ScopeOption = None,
+    json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
+) -> None:
+    """Say why the drawer is open or closed, and what the model would see."""
+    place = opened(catalog, config, scope=scope)
+    session = place.drawer.session(scope=place.scope, context_length=context_length)
+    assembly = anyio.run(partial(session.tools))
+    costs = place.drawer.parts.costs
+    if json:
+        show_json(_assembly_json(assembly, [costs.of(tool) for tool in assembly.tools]))
+        return
+    state = "closed" if assembly.active else "open"
+    show(f"The drawer is {state}: {assembly.reason}.")
+    kept = len(assembly.deferred)
+    if assembly.active:
+        show(
+            f"{kept:,} tools are in it; the array costs {assembly.array_tokens:,} tokens a turn "
+            f"instead of {assembly.array_tokens + assembly.saved_tokens:,}.\n"
+        )
+    else:
+        show(f"All {len(assembly.tools):,} tools are shown: {assembly.array_tokens:,} tokens.\n")
+    why = {tool.name: why for tool, why in zip(assembly.direct, assembly.why_direct, strict=True)}
+    rows = [
+        (tool.name, why.get(tool.name, "bridge"), f"{costs.of(tool):,}") for tool in assembly.tools
+    ]
+    table(("in the array", "why", "tokens"), rows, numbers=1)
+
+
+def named(catalog: Catalog, name: str) -> Tool:
+    """The tool of that name.
+
+    Raises:
+        ConfigError: There is none; for people, with the name they typed.
+    """
+    try:
+        return catalog.get(name)
+    except UnknownTool as error:
+        hint = f"; did you mean {' or '.join(error.near)}?" if error.near else "."
+        raise ConfigError(f"There is no tool named {name!r}{hint}") from error
+
+
+def _catalog(place: Opened) -> Catalog:
+    session = place.drawer.session(scope=place.scope)
+    return place.drawer.parts.catalogs.derive(place.drawer.registry.snapshot(), session.scope)
+
+
+def _group_json(group: Sequence[tuple[Tool, int]]) -> dict[str, object]:
+    return {
+        "tokens": sum(cost for _, cost in group),
+        "tools": [
+            {"name": tool.name, "description": tool.description, "tokens": cost}
+            for tool, cost in group
+        ],
+    }
+
+
+def _assembly_json(assembly: Assembly, costs: Sequence[int]) -> dict[str, object]:
+    why = (*assembly.why_direct, *("bridge",) * (len(assembly.tools) - len(assembly.direct)))
+    return {
+        "active": assembly.active,
+        "reason": assembly.reason,
+        "deferrable_tokens": assembly.deferrable_tokens,
+        "threshold_tokens": assembly.threshold_tokens,
+        "context_length": assembly.context_length,
+        "array_tokens": assembly.array_tokens,
+        "saved_tokens": assembly.saved_tokens,
+        "deferred": len(assembly.deferred),
+        "array": [
+            {"name": tool.name, "why": reason, "tokens": cost}
+            for tool, reason, cost in zip(assembly.tools, why, costs, strict=True)
+        ],
+    }
+
+
+def _first_line(tool: Tool) -> str:
+    line = " ".join(tool.description.split())
+    return line if len(line) <= _SHORT else f"{line[: _SHORT - 1]}…"
