@@ -11,9 +11,9 @@ from tooldrawer.search import Hit
 from tooldrawer.tokens import Estimate, TokenCounter, compact
 from tooldrawer.tool import Json, Tool
 
-# Names and signatures have fewer characters a token than schemas. Over replies to 300 queries on 89
-# real servers the estimate was at most 21 % low, so a budget kept by it gets this much air.
-_ESTIMATE_AIR = 1.25
+# Names and signatures have fewer characters a token than schemas: over 708 replies from 89 real
+# servers the exact count was 1.05 times the estimate in the median and 1.33 times at most.
+_ESTIMATE_AIR = 1.35
 _MOST_TOOLSETS_NAMED = 40
 
 
@@ -103,10 +103,16 @@ class _Budget:
 
 
 def _steps(count: int) -> list[tuple[int, int]]:
-    """Which rank goes down to which level, in order: the last rank first, the first rank last."""
-    deeper = range(1, len(_LEVELS))
-    lower = [(rank, level) for level in deeper for rank in range(count - 1, 0, -1)]
-    return [*lower, *((0, level) for level in deeper)] if count else []
+    """Which rank goes down to which level, in order: the last first, the first rank a step later.
+
+    The best match keeps its words longest, but not so long that the others are names only.
+    """
+    steps: list[tuple[int, int]] = []
+    for level in range(1, len(_LEVELS)):
+        steps += [(rank, level) for rank in range(count - 1, 0, -1)]
+        if level > 1:
+            steps.append((0, level - 1))
+    return [*steps, (0, len(_LEVELS) - 1)] if count else []
 
 
 def _match(tool: Tool, level: int) -> dict[str, Json]:

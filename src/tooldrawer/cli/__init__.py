@@ -24,8 +24,10 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except typer.TyperException as error:
-        notice(f"{error.format_message().rstrip('.')}. See tooldrawer --help.")
-        code = _WRONG
+        message = error.format_message().rstrip(".")
+        if message:  # empty after the help that no arguments ask for
+            notice(f"{message}. See tooldrawer --help.")
+        code = _WRONG if message else 0
     except ToolDrawerError as error:
         notice(str(error))
         code = _WRONG

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from string import Formatter
 from typing import Any, cast
 
 from tooldrawer.assembly import AssemblyPolicy, BenefitModel
@@ -11,6 +12,7 @@ from tooldrawer.config.document import Mistake, Path
 from tooldrawer.config.dotted import CannotImport, imported
 from tooldrawer.config.settings import ActivityOptions, Config
 from tooldrawer.config.shape import ApprovalsSection, FileShape, LimitsSection, ServerSection
+from tooldrawer.config.words import shown
 from tooldrawer.dispatch import (
     Approver,
     Guardrail,
@@ -23,19 +25,33 @@ from tooldrawer.dispatch import (
     read_only,
 )
 from tooldrawer.naming import fitting
-from tooldrawer.scope import Scope, matches
+from tooldrawer.scope import Scope
 from tooldrawer.toolset import Toolset
 from tooldrawer.upstream.spec import UpstreamSpec
 
 _SERVER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
+_SERVER_NAME_WORDS = "at most 48 letters, digits, dots, dashes and underscores"
 _SEARCH: Path = ("tools", "tool_search")
+_NAMES: Path = (*_SEARCH, "names")
+_CORE: Path = ("tools", "core")
 
 
 class Builder:
-    """Builds one `Config`, and collects the mistakes that it meets on the way."""
+    """Builds one `Config`, and collects the mistakes that it meets on the way.
 
-    def __init__(self, shape: FileShape) -> None:
+    The values at `secret` are not repeated in messages. Nothing is said about the keys at
+    `doubtful`: they have a mistake already, and the shape has a default in their place.
+    """
+
+    def __init__(
+        self,
+        shape: FileShape,
+        *,
+        secret: Collection[Path] = (),
+        doubtful: Collection[Path] = (),
+    ) -> None:
         self._shape = shape
+        self._secret, self._doubtful = secret, doubtful
         self.mistakes: list[Mistake] = []
 
     def build(self) -> Config:
@@ -65,8 +81,14 @@ class Builder:
             activity=self._activity(),
         )
 
-    def _wrong(self, path: Path, text: str) -> None:
-        self.mistakes.append(Mistake(path, text))
+    def _wrong(self, path: Path, text: str, *, after: tuple[Path, ...] = ()) -> None:
+        """Report `path`, unless it or one of the keys that the judgement rests on is doubtful."""
+        around = (path, *after)
+        if not any(_overlap(one, other) for one in around for other in self._doubtful):
+            self.mistakes.append(Mistake(path, text))
+
+    def _shown(self, path: Path, value: str) -> str:
+        return shown(value, is_hidden=path in self._secret)
 
     def _assembly(self) -> AssemblyPolicy:
         tools, section = self._shape.tools, self._shape.tools.tool_search
@@ -86,16 +108,16 @@ class Builder:
         given = vars(self._shape.tools.tool_search.names)
         counts = Counter(given.values())
         for key, name in given.items():
-            path = (*_SEARCH, "names", key)
+            path, after = (*_NAMES, key), ()
             if fitting(name, identity=name) != name:
-                self._wrong(
-                    path,
-                    f"is {name!r}, expected at most 64 letters, digits, dashes and underscores",
-                )
+                text = "expected at most 64 letters, digits, dashes and underscores"
             elif counts[name] > 1:
-                self._wrong(path, f"is {name!r}, which another of the three bridge tools has too")
-            elif matches(name, core):
-                self._wrong(path, f"is {name!r}, which is the name of a core tool")
+                text, after = "which another of the three bridge tools has too", (_NAMES,)
+            elif name in core:
+                text, after = "which is the name of a core tool", (_CORE,)
+            else:
+                continue
+            self._wrong(path, f"is {self._shown(path, name)}, {text}", after=after)
         return BridgeNames(**given)
 
     def _search(self) -> SearchPolicy:
@@ -105,6 +127,7 @@ class Builder:
                 (*_SEARCH, "search_default_limit"),
                 f"is {section.search_default_limit}, expected at most max_search_limit, "
                 f"which is {section.max_search_limit}",
+                after=((*_SEARCH, "max_search_limit"),),
             )
         return SearchPolicy(
             default_limit=section.search_default_limit,
@@ -114,26 +137,22 @@ class Builder:
         )
 
     def _template(self) -> str:
-        template = self._shape.tools.name_template
-        try:
-            is_usable = "\0t" in template.format(server="\0s", tool="\0t")
-        except (KeyError, IndexError, ValueError):
-            is_usable = False
-        if not is_usable:
-            self._wrong(
-                ("tools", "name_template"), f"is {template!r}, expected a text with {{tool}}"
-            )
+        template, path = self._shape.tools.name_template, ("tools", "name_template")
+        if not _is_template(template):
+            words = "a text with {tool}, perhaps {server}, and no other braces"
+            self._wrong(path, f"is {self._shown(path, template)}, expected {words}")
         return template
 
     def _server(self, name: str, section: ServerSection) -> UpstreamSpec:
         path: Path = ("mcp_servers", name)
         if not _SERVER_NAME.fullmatch(name):
-            self._wrong(path, "is not a usable name; take letters, digits, dots and dashes")
+            text = f"is not a server's name; expected {_SERVER_NAME_WORDS}"
+            self.mistakes.append(Mistake(path, text))
         if bool(section.command) == bool(section.url):
             has = "both a command and a url" if section.command else "neither a command nor a url"
             self._wrong(path, f"has {has}, expected one of the two")
         elif section.url and not section.url.startswith(("http://", "https://")):
-            self._wrong((*path, "url"), "does not begin with http:// or https://")
+            self._wrong((*path, "url"), "is a text that does not begin with http:// or https://")
         return UpstreamSpec(
             name=name,
             command=section.command or "",
@@ -150,14 +169,15 @@ class Builder:
         )
 
     def _toolsets(self) -> tuple[Toolset, ...]:
-        found = self._objects("toolsets", self._shape.toolsets, _is_toolset)
-        toolsets = cast("tuple[Toolset, ...]", found)
-        seen: set[str] = set()
-        for position, toolset in enumerate(toolsets):
-            if toolset.name in seen:
-                self._wrong(("toolsets", position), f"is a second toolset named {toolset.name!r}")
-            seen.add(toolset.name)
-        return toolsets
+        found: dict[str, Toolset] = {}
+        for position, path in enumerate(self._shape.toolsets):
+            place = ("toolsets", position)
+            toolset = cast("Toolset | None", self._object(place, path, _is_toolset))
+            if toolset is not None and toolset.name in found:
+                self._wrong(place, f"is a second toolset named {toolset.name!r}")
+            elif toolset is not None:
+                found[toolset.name] = toolset
+        return tuple(found.values())
 
     def _guardrails(self) -> tuple[Guardrail, ...]:
         section, limits = self._shape.approvals, self._shape.limits
@@ -188,12 +208,15 @@ class Builder:
         return cast("Approver | None", found)
 
     def _activity(self) -> ActivityOptions:
-        section = self._shape.activity
+        section, path = self._shape.activity, ("activity", "mask")
+        before = len(self.mistakes)
         for position, pattern in enumerate(section.mask):
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                self._wrong(("activity", "mask", position), f"is not a regular expression: {error}")
+            if complaint := _pattern_complaint(pattern):
+                place = (*path, position)
+                reason = "" if place in self._secret else f": {complaint}"
+                self._wrong(place, f"is not a regular expression that can be used{reason}")
+        if len(self.mistakes) == before and _pattern_complaint("|".join(section.mask)):
+            self._wrong(path, "has expressions that use one group name twice")
         return ActivityOptions(keep=section.keep, jsonl=section.jsonl or "", mask=section.mask)
 
     def _objects(
@@ -206,10 +229,11 @@ class Builder:
         try:
             found = imported(path)
         except CannotImport as error:
-            self._wrong(key, f"is {path!r}: {error}")
+            reason = "which cannot be imported" if key in self._secret else str(error)
+            self._wrong(key, f"is {self._shown(key, path)}, {reason}")
             return None
         if complaint := fits(found):
-            self._wrong(key, f"is {path!r}, which is {complaint}")
+            self._wrong(key, f"is {self._shown(key, path)}, which is {complaint}")
             return None
         return found
 
@@ -231,3 +255,28 @@ def _is_callable(found: Any) -> str:
 def _is_toolset(found: Any) -> str:
     is_one = isinstance(getattr(found, "name", None), str) and callable(getattr(found, "run", None))
     return "" if is_one and callable(getattr(found, "tools", None)) else "not a toolset"
+
+
+def _is_template(text: str) -> bool:
+    try:
+        parts = list(Formatter().parse(text))
+    except ValueError:
+        return False
+    fields = [(name, spec, kind) for _, name, spec, kind in parts if name is not None]
+    known = all(field in (("server", "", None), ("tool", "", None)) for field in fields)
+    return known and any(name == "tool" for name, *_ in fields)
+
+
+def _pattern_complaint(text: str) -> str:
+    """Why `text` cannot be one of several regular expressions; nothing when it can."""
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError, Warning) as error:
+        return str(error)
+    return "write flags as (?i:...)" if re.match(r"\(\?[a-zA-Z]+\)", text) else ""
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    """Whether one of the keys lies within the other."""
+    length = min(len(one), len(other))
+    return one[:length] == other[:length]

@@ -1,21 +1,22 @@
 """A file's values against its shape: every mistake, in words."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
 
 import pydantic
-from rapidfuzz import process
+from rapidfuzz import fuzz, process
 
 from tooldrawer.config.document import Mistake, Path
 from tooldrawer.config.shape import Expected, FileShape
+from tooldrawer.config.words import shown
 from tooldrawer.tool import Json
 
 _NEAR_ENOUGH = 60.0
-_SECRET_KEYS = ("env", "headers")
+_SECRET_KEYS = ("args", "env", "headers", "url")
 
 
 @cache
@@ -23,42 +24,59 @@ def _adapter() -> "pydantic.TypeAdapter[FileShape]":
     return pydantic.TypeAdapter(FileShape)
 
 
-def checked(value: Json, *, secret: Iterable[Path] = ()) -> tuple[FileShape | None, list[Mistake]]:
-    """The file as values of our own types, or what is wrong with it, all of it."""
+def checked(value: Json, *, secret: Collection[Path] = ()) -> tuple[FileShape, list[Mistake]]:
+    """The file as values of our own types, without what is wrong with it, and all that is wrong."""
     try:
-        # In JSON mode "strict" means: no text for a number, no number for a text.
-        return _adapter().validate_json(json.dumps(value), strict=True), []
+        return _validated(value), []
     except pydantic.ValidationError as error:
-        hidden = set(secret)
-        return None, list(_mistakes(error, value, hidden))
+        mistakes = list(_mistakes(error, value, secret))
+    return _validated(_without(value, [mistake.path for mistake in mistakes])), mistakes
 
 
-def _mistakes(error: pydantic.ValidationError, value: Json, hidden: set[Path]) -> Iterator[Mistake]:
-    seen: set[Path] = set()
-    for found in error.errors(include_url=False, include_context=False):
+def _validated(value: Json) -> FileShape:
+    # In JSON mode "strict" means: no text for a number, no number for a text.
+    return _adapter().validate_json(json.dumps(value), strict=True)
+
+
+def _mistakes(
+    error: pydantic.ValidationError, value: Json, secret: Collection[Path]
+) -> Iterator[Mistake]:
+    for found in error.errors(include_url=False, include_context=False, include_input=False):
         path = tuple(found["loc"])
         if found["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
-            yield Mistake(path, _unknown(path))
-            continue
-        if path in seen:
-            continue
-        seen.add(path)
-        given = _at(value, path)
-        is_hidden = path in hidden or any(key in _SECRET_KEYS for key in path[:-1])
-        yield Mistake(path, f"is {_shown(given, is_hidden=is_hidden)}, expected {_expected(path)}")
+            yield Mistake(path, _unknown(path), is_unknown=True)
+        else:
+            given = shown(_at(value, path), is_hidden=path in secret or _may_be_secret(path))
+            yield Mistake(path, f"is {given}, expected {_kind_at(path)[1]}")
+
+
+def _may_be_secret(path: Path) -> bool:
+    """Whether people write secrets there: in a server's settings, in a file that is no settings."""
+    if not path or path[0] != "mcp_servers":
+        return not path
+    return len(path) < 3 or path[2] in _SECRET_KEYS
+
+
+def _without(value: Json, paths: Collection[Path]) -> Json:
+    """The file without those keys; of a list all or nothing, so that positions stay right."""
+    if not isinstance(value, dict):
+        return {}
+    kept: dict[str, Json] = {}
+    for key, item in value.items():
+        below = [path[1:] for path in paths if path[0] == key]
+        if not below:
+            kept[key] = item
+        elif isinstance(item, dict) and all(below):
+            kept[key] = _without(item, below)
+    return kept
 
 
 def _unknown(path: Path) -> str:
     kind, _ = _kind_at(path[:-1])
     known = [field.name for field in fields(kind)] if is_dataclass(kind) else []
-    best = process.extractOne(str(path[-1]), known, score_cutoff=_NEAR_ENOUGH)
+    best = process.extractOne(str(path[-1]), known, scorer=fuzz.ratio, score_cutoff=_NEAR_ENOUGH)
     hint = f"did you mean {best[0]!r}?" if best else f"known are {', '.join(known)}"
     return f"is not a known key; {hint}"
-
-
-def _expected(path: Path) -> str:
-    _, words = _kind_at(path)
-    return words
 
 
 def _kind_at(path: Path) -> tuple[Any, str]:
@@ -100,17 +118,3 @@ def _at(value: Json, path: Path) -> Json:
         else:
             return None
     return value
-
-
-def _shown(value: Json, *, is_hidden: bool) -> str:
-    if value is None:
-        return "empty"
-    if isinstance(value, Mapping):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if is_hidden:
-        return "a text that is not shown" if isinstance(value, str) else "a number"
-    return repr(value)

@@ -1,56 +1,19 @@
-"""YAML with the line of every key, and without YAML 1.1's surprises."""
+"""A file's values, with the line of every key."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
 import yaml
 
+from tooldrawer.config.scalars import PLAIN, TAG, TEXT, Plain
 from tooldrawer.config.syntax import NotYaml, composed
 from tooldrawer.tool import Json
 
 Path = tuple[str | int, ...]
 _MOST_NODES = 100_000
-_TAG = "tag:yaml.org,2002:"
-_TEXT = f"{_TAG}str"
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-@dataclass(frozen=True, slots=True)
-class _Plain:
-    """How a value without quotes looks, and what it means: YAML 1.2's core schema."""
-
-    pattern: re.Pattern[str]
-    first: str
-    read: Callable[[str], Json]
-
-
-_PLAIN = {
-    f"{_TAG}bool": _Plain(
-        re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"),
-        "tTfF",
-        lambda text: text.lower() == "true",
-    ),
-    f"{_TAG}int": _Plain(re.compile(r"[-+]?[0-9]+\Z"), "-+0123456789", int),
-    f"{_TAG}float": _Plain(
-        re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z"),
-        "-+.0123456789",
-        float,
-    ),
-    f"{_TAG}null": _Plain(re.compile(r"(?:~|null|Null|NULL|)\Z"), "~nN", lambda _: None),
-}
-
-
-class _Loader(yaml.SafeLoader):
-    """`on`, `off`, `yes`, `no`, dates and numbers in other notations are texts."""
-
-
-_Loader.yaml_implicit_resolvers = {}
-for _tag, _plain in _PLAIN.items():
-    _Loader.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType]
-        _tag, _plain.pattern, [*_plain.first, ""]
-    )
+_HALF = "has half a character, such as \\ud800"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,44 +23,45 @@ class Mistake:
     path: Path
     text: str
     line: int | None = None
+    is_unknown: bool = False
+    """Not the value is wrong: there is no such key."""
 
 
 class Document:
-    """A file's values, the line of each, and what is wrong with its YAML."""
+    """The values, the line of each, and what is wrong with the YAML."""
 
     def __init__(self, text: str) -> None:
         self.value: Json = None
-        self.lines: dict[Path, int] = {}
         self.mistakes: list[Mistake] = []
         self.unread: set[Path] = set()
-        """The keys whose values have a mistake already and stand here as `None`."""
+        """Keys whose values could not be read; they stand in `value` as `None`."""
+        self._lines: dict[Path, int] = {}
         self._nodes = 0
         try:
-            node = composed(text, _Loader)
+            node = composed(text)
             self.value = None if node is None else self._read(node, (), ())
         except NotYaml as error:
             self.mistakes = [Mistake((), f"is not YAML: {error}", error.line)]
         except _TooLarge:
-            text = f"is too large, expected at most {_MOST_NODES} values"
-            self.mistakes = [Mistake((), text, 1)]
+            self.mistakes = [Mistake((), f"is too large, expected at most {_MOST_NODES} values")]
 
     def line(self, path: Path) -> int:
         """The line of a key, or of the nearest one around it."""
-        while path and path not in self.lines:
+        while path and path not in self._lines:
             path = path[:-1]
-        return self.lines.get(path, 1)
+        return self._lines.get(path, 1)
 
     def _read(self, node: yaml.Node, path: Path, around: tuple[yaml.Node, ...]) -> Json:
-        self.lines.setdefault(path, node.start_mark.line + 1)
+        self._lines.setdefault(path, node.start_mark.line + 1)
         self._nodes += 1
         if self._nodes > _MOST_NODES:
             raise _TooLarge
         if node in around:
             return self._unreadable(path, "contains itself through an alias")
         inside = (*around, node)
-        if isinstance(node, yaml.MappingNode) and node.tag == f"{_TAG}map":
+        if isinstance(node, yaml.MappingNode) and node.tag == f"{TAG}map":
             return self._mapping(node, path, inside)
-        if isinstance(node, yaml.SequenceNode) and node.tag == f"{_TAG}seq":
+        if isinstance(node, yaml.SequenceNode) and node.tag == f"{TAG}seq":
             items = cast("list[yaml.Node]", node.value)
             return [self._read(item, (*path, at), inside) for at, item in enumerate(items)]
         return self._scalar(node, path)
@@ -107,57 +71,50 @@ class Document:
     ) -> dict[str, Json]:
         found: dict[str, Json] = {}
         for key, value in cast("list[tuple[yaml.Node, yaml.Node]]", node.value):
-            name, complaint = _name(key)
-            line = key.start_mark.line + 1
-            if complaint:
-                place = (*path, name) if name else path
-                self.mistakes.append(Mistake(place, complaint, line))
+            name, line = _name(key), key.start_mark.line + 1
+            place = (*path, name)
+            if complaint := _complaint(key):
+                self.mistakes.append(Mistake(place if name else path, complaint, line))
             elif name in found:
-                place = (*path, name)
-                text = f"is there twice; the first is on line {self.lines[place]}"
+                text = f"is there twice; the first is on line {self._lines[place]}"
                 self.mistakes.append(Mistake(place, text, line))
             else:
-                self.lines[*path, name] = line
-                found[name] = self._read(value, (*path, name), inside)
+                self._lines[place] = line
+                found[name] = self._read(value, place, inside)
         return found
 
     def _scalar(self, node: yaml.Node, path: Path) -> Json:
-        plain = _PLAIN.get(node.tag)
-        is_plain = plain is not None and isinstance(node.value, str)
-        if node.tag == _TEXT and isinstance(node.value, str):
-            if _SURROGATE.search(node.value):
-                return self._unreadable(path, "has half a character, such as \\ud800")
-            return node.value
-        if plain is None or not is_plain or not plain.pattern.match(node.value):
-            return self._unreadable(
-                path, "has a YAML tag; put a text that begins with ! into quotes"
-            )
-        return self._number(plain, node.value, path)
+        text, plain = cast("object", node.value), PLAIN.get(node.tag)
+        if isinstance(text, str) and node.tag == TEXT:
+            return self._unreadable(path, _HALF) if _SURROGATE.search(text) else text
+        if isinstance(text, str) and plain is not None and plain.pattern.match(text):
+            return self._plain(plain, text, path)
+        return self._unreadable(path, "has a YAML tag; put a text that begins with ! into quotes")
 
-    def _number(self, plain: _Plain, text: str, path: Path) -> Json:
+    def _plain(self, plain: Plain, text: str, path: Path) -> Json:
         try:
             value = plain.read(text)
         except ValueError:  # thousands of digits
             value = float("inf")
-        if isinstance(value, int | float) and not abs(value) < 2**63:
-            return self._unreadable(path, "is a number too large to be used")
+        if isinstance(value, int | float) and abs(value) >= 2**63:
+            return self._unreadable(path, "is a number that is too large")
         return value
 
     def _unreadable(self, path: Path, text: str) -> None:
         self.unread.add(path)
-        self.mistakes.append(Mistake(path, text, self.line(path)))
+        self.mistakes.append(Mistake(path, text))
 
 
 class _TooLarge(Exception):
     """Aliases can make a small file a huge one."""
 
 
-def _name(key: yaml.Node) -> tuple[str, str]:
-    """A key as a text, and what is wrong with it."""
-    if not isinstance(key, yaml.ScalarNode):
-        return "", "has a key that is not a text"
-    name = str(key.value)
-    if key.tag != _TEXT:
-        text = "is not a text; put the key into quotes" if name else "has a key that is empty"
-        return name, text
-    return name, "has half a character, such as \\ud800" if _SURROGATE.search(name) else ""
+def _name(key: yaml.Node) -> str:
+    return str(key.value) if isinstance(key, yaml.ScalarNode) else ""
+
+
+def _complaint(key: yaml.Node) -> str:
+    name = _name(key)
+    if key.tag != TEXT:
+        return "is not a text; put the key into quotes" if name else "has a key that is not a text"
+    return _HALF if _SURROGATE.search(name) else ""

@@ -7,7 +7,8 @@ from typing import cast
 from tooldrawer.config.document import Mistake, Path
 from tooldrawer.tool import Json
 
-_PLACE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{[^}]*\}?")
+_PLACE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{")
+_NOT_A_PLACE = "has a ${ that is not ${NAME} or ${NAME:-default}; for a dollar sign write $$"
 
 
 class Filling:
@@ -38,9 +39,8 @@ class Filling:
         if text == "$$":
             return "$"
         if name is None:
-            self.mistakes.append(
-                Mistake(path, f"has {text!r}, expected ${{NAME}} with a variable's name")
-            )
+            # What follows may be a secret, so it is not repeated.
+            self.mistakes.append(Mistake(path, _NOT_A_PLACE))
             return ""
         self.filled.add(path)
         found = self._environment.get(name) or default

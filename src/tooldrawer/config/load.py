@@ -1,7 +1,10 @@
 """A file into settings, or every mistake in it at once."""
 
 import os
+import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path as FilePath
 
 from platformdirs import user_config_path
@@ -11,11 +14,12 @@ from tooldrawer.config.check import checked
 from tooldrawer.config.document import Document, Mistake, Path
 from tooldrawer.config.environment import Filling
 from tooldrawer.config.settings import Config
+from tooldrawer.config.short import spelled_out, written
+from tooldrawer.config.words import quoted
 from tooldrawer.errors import ConfigError
-from tooldrawer.tool import Json
 
 FILE_NAME = "tooldrawer.yaml"
-_LISTS = ("hooks", "guardrails", "toolsets")
+_PLAIN_KEY = re.compile(r"[\w*/-]{1,60}")
 
 
 def find() -> FilePath:
@@ -58,45 +62,29 @@ def parse(text: str, *, name: str, environment: Mapping[str, str] | None = None)
     """
     document = Document(text)
     filling = Filling(os.environ if environment is None else environment)
-    value = _normal(filling.fill(document.value))
+    value = filling.fill(spelled_out(document.value))
     shape, wrong = checked(value, secret=filling.filled)
-    # A value whose variable is missing would only be complained about a second time.
-    missing = {mistake.path for mistake in filling.mistakes}
-    mistakes = [*document.mistakes, *filling.mistakes]
-    if not (document.mistakes and document.value is None):
-        mistakes += [mistake for mistake in wrong if mistake.path not in missing]
-    config = Config()
-    if shape is not None and not mistakes:
-        builder = Builder(shape)
-        config = builder.build()
-        mistakes += builder.mistakes
+    as_written = partial(written, value=document.value)
+    unread = document.unread | {as_written(mistake.path) for mistake in filling.mistakes}
+    builder = Builder(
+        shape, secret=filling.filled, doubtful=unread | {mistake.path for mistake in wrong}
+    )
+    config = builder.build()
+    mistakes = [
+        *document.mistakes,
+        *filling.mistakes,
+        # A value that could not be read or filled would only be complained about a second time.
+        *(
+            mistake
+            for mistake in wrong
+            if mistake.is_unknown or as_written(mistake.path) not in unread
+        ),
+        *builder.mistakes,
+    ]
     if mistakes:
-        raise ConfigError(*_sentences(mistakes, document, name))
+        found = [replace(mistake, path=as_written(mistake.path)) for mistake in mistakes]
+        raise ConfigError(*_sentences(found, document, name))
     return config
-
-
-def _normal(value: Json) -> Json:
-    """The short forms spelled out: `tool_search: true`, `core: [...]`, an empty file or section."""
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        return value
-    whole: dict[str, Json] = {
-        key: dict[str, Json]() if part is None and key not in _LISTS else part
-        for key, part in value.items()
-    }
-    tools = whole.get("tools")
-    if isinstance(tools, dict):
-        section = dict(tools)
-        search, core = section.get("tool_search"), section.get("core")
-        if isinstance(search, bool):
-            section["tool_search"] = {"enabled": "auto" if search else "off"}
-        elif isinstance(search, dict) and isinstance(search.get("enabled"), bool):
-            section["tool_search"] = {**search, "enabled": "on" if search["enabled"] else "off"}
-        if isinstance(core, list):
-            section["core"] = {"replace": core}
-        whole["tools"] = section
-    return whole
 
 
 def _sentences(mistakes: list[Mistake], document: Document, name: str) -> list[str]:
@@ -104,7 +92,8 @@ def _sentences(mistakes: list[Mistake], document: Document, name: str) -> list[s
         return mistake.line or document.line(mistake.path)
 
     return [
-        f"{name}:{line(mistake)}: {_key(mistake.path)}{mistake.text}."
+        f"{name}:{line(mistake)}: {_key(mistake.path)} {mistake.text}"
+        + ("" if mistake.text.endswith("?") else ".")
         for mistake in sorted(mistakes, key=line)
     ]
 
@@ -112,5 +101,9 @@ def _sentences(mistakes: list[Mistake], document: Document, name: str) -> list[s
 def _key(path: Path) -> str:
     text = ""
     for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return f"{text} " if text else ""
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            own = step if _PLAIN_KEY.fullmatch(step) else quoted(step)
+            text += f".{own}" if text else own
+    return text or "the file"

@@ -17,15 +17,18 @@ class ActivityOptions:
     """Where events go."""
 
     keep: int = 1000
-    jsonl: str = ""
+    jsonl: str = field(default="", repr=False)
     """A file to append every event to."""
-    mask: tuple[str, ...] = ()
+    mask: tuple[str, ...] = field(default=(), repr=False)
     """Regular expressions of further secrets."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Config:
-    """Everything `Drawer` needs, already checked."""
+    """Everything `Drawer` needs, already checked.
+
+    Any text in it may have come from the environment, so `repr` has only what cannot have.
+    """
 
     assembly: AssemblyPolicy = field(default_factory=AssemblyPolicy)
     search: SearchPolicy = field(default_factory=SearchPolicy)
@@ -39,3 +42,11 @@ class Config:
     guardrails: tuple[Guardrail, ...] = ()
     approver: Approver | None = None
     activity: ActivityOptions = field(default_factory=ActivityOptions)
+
+    def __repr__(self) -> str:
+        servers = [server.name for server in self.servers]
+        return (
+            f"Config(tool_search={self.assembly.enabled!r}, servers={servers}, "
+            f"scopes={list(self.scopes)}, toolsets={len(self.toolsets)}, hooks={len(self.hooks)}, "
+            f"guardrails={len(self.guardrails)})"
+        )

@@ -26,10 +26,14 @@ Text = Annotated[str, Len(min_length=1), Expected("a text")]
 Texts = Annotated[tuple[Text, ...], Expected("a list of texts")]
 Patterns = Annotated[tuple[Text, ...], Expected("a list of patterns such as 'mcp_github_*'")]
 Dotted = Annotated[tuple[Text, ...], Expected("a list of 'package.module:name'")]
-Values = Annotated[dict[str, str], Expected("texts by name")]
+Values = Annotated[
+    dict[str, Annotated[str, Expected("a text; put it into quotes")]],
+    Expected("texts by name, such as {NAME: text}"),
+]
 Flag = Annotated[bool, Expected("true or false")]
 Seconds = Annotated[float, Gt(0), Expected("a number of seconds above 0")]
 Count = Annotated[int, Ge(1), Expected("a whole number from 1")]
+Amount = Annotated[int, Ge(0), Expected("a whole number from 0")]
 Tokens = Annotated[int, Ge(0), Expected("a whole number of tokens from 0")]
 Price = Annotated[float, Ge(0), Expected("a number from 0")]
 Choice = Annotated[Literal["allow", "ask", "deny"], Expected("allow, ask or deny")]
@@ -52,7 +56,7 @@ class BenefitSection:
 
     __pydantic_config__ = FORBID
     turns: Count = _benefit.turns
-    tools_used: Tokens = _benefit.tools_used
+    tools_used: Amount = _benefit.tools_used
     reply_tokens: Tokens = _benefit.reply_tokens
     request_tokens: Tokens = _benefit.request_tokens
     conversation_tokens: Tokens = _benefit.conversation_tokens

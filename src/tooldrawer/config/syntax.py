@@ -1,39 +1,39 @@
 """A YAML text into nodes; what is wrong with its syntax, in words and without its contents."""
 
-from collections.abc import Iterable
 from typing import Any, cast
 
 import yaml
 
+from tooldrawer.config.scalars import PLAIN
+
 _MOST_LEVELS = 50
-_UNCLOSED = "is not closed, or a comma is missing in it"
+_TOO_DEEP = f"more than {_MOST_LEVELS} levels are nested"
 _BACKSLASH = "a backslash means nothing here; put the text into single quotes"
-_TAG = "a tag is not known; put a text that begins with ! into quotes"
-_WORDS: tuple[tuple[str, str], ...] = (
-    ("found character '\\t'", "a tab stands here, expected spaces"),
-    ("found character", "a text cannot begin with this character; put it into quotes"),
-    ("but found another document", "a second document begins here, expected one"),
-    ("found undefined alias", "an alias is not known; put a text that begins with * into quotes"),
-    ("second occurrence", "an anchor is there twice; put a text that begins with & into quotes"),
-    ("found undefined tag handle", _TAG),
-    ("found unknown escape character", _BACKSLASH),
-    ("expected escape sequence", _BACKSLASH),
-    ("expected <block end>", "this does not fit the lines above; check indentation and quotes"),
-    (
-        "mapping values are not allowed here",
-        "no ': ' can stand here; check the indentation, or put the text into quotes",
-    ),
-    ("sequence entries are not allowed here", "no list can begin here; check the indentation"),
-)
-_WORDS_OF_THE_BEGINNING: tuple[tuple[str, str], ...] = (
-    ("expected ',' or ']'", f"a [ {_UNCLOSED}"),
-    ("expected ',' or '}'", f"a {{ {_UNCLOSED}"),
-    ("expected the node content, but found '<stream end>'", "a bracket is not closed"),
-    ("could not find expected ':'", "a key has no ': ' behind it"),
-    ("found unexpected end of stream", "a quote is not closed"),
-    ("found unexpected document separator", "a quote is not closed"),
-)
-"""For these the place to look at is where the thing began, not where the reader gave up."""
+_QUOTE = "a quote is not closed"
+_WHERE_IT_ENDED = {
+    _TOO_DEEP: _TOO_DEEP,
+    "found character '\\t'": "a tab stands here, expected spaces",
+    "found character": "a text cannot begin with this character; put it into quotes",
+    "but found another document": "a second document begins here, expected one",
+    "found undefined alias": "an alias is not known; put a text that begins with * into quotes",
+    "second occurrence": "an anchor is there twice; put a text that begins with & into quotes",
+    "found undefined tag handle": "a tag is not known; put a text that begins with ! into quotes",
+    "found unknown escape character": _BACKSLASH,
+    "expected escape sequence": _BACKSLASH,
+    "expected <block end>": "this does not fit what is before it; check indentation and quotes",
+    "expected the node content": "a value is missing here",
+    "mapping values are not allowed": "no ': ' can stand here; check indentation and quotes",
+    "sequence entries are not allowed": "no list can begin here; check the indentation",
+}
+_WHERE_IT_BEGAN = {
+    "expected ',' or ']'": "a [ is not closed, or a comma is missing in it",
+    "expected ',' or '}'": "a { is not closed, or a comma is missing in it",
+    "expected the node content, but found '<stream end>'": "a bracket is not closed",
+    "could not find expected ':'": "a key has no ': ' behind it",
+    "found unexpected end of stream": _QUOTE,
+    "found unexpected document separator": _QUOTE,
+}
+"""For these the line to look at is the one where the thing began."""
 
 
 class NotYaml(Exception):
@@ -44,31 +44,62 @@ class NotYaml(Exception):
         self.line = line
 
 
-def composed(text: str, loader: type[yaml.SafeLoader]) -> yaml.Node | None:
+class _Loader(yaml.SafeLoader):
+    """Knows the plain values of YAML 1.2, and stops before the nesting fills the stack."""
+
+    levels = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        self.levels += 1
+        if self.levels > _MOST_LEVELS:
+            raise yaml.MarkedYAMLError(
+                problem=_TOO_DEEP, problem_mark=cast("Any", self).peek_event().start_mark
+            )
+        node = super().compose_node(parent, index)
+        self.levels -= 1
+        return node
+
+
+_Loader.yaml_implicit_resolvers = {}
+for _tag, _plain in PLAIN.items():
+    _Loader.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType]
+        _tag, _plain.pattern, [*_plain.first, ""]
+    )
+
+
+def composed(text: str) -> yaml.Node | None:
     """The text's one document; nothing when it is empty.
 
     Raises:
         NotYaml: It is none, or nested too deeply.
     """
     try:
-        reader = loader(text)
+        loader = _Loader(text)
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise NotYaml(f"the character {_code(error.character)} cannot be used", line) from None
+        line = text.count("\n", 0, cast("int", error.position)) + 1
+        code = f"U+{cast('int', error.character):04X}"
+        raise NotYaml(f"the character {code} cannot stand in a file", line) from None
     try:
-        _check_depth(loader(text))
-        return cast("yaml.Node | None", cast("Any", reader).get_single_node())
+        return loader.get_single_node()
     except yaml.MarkedYAMLError as error:
-        raise _in_words(error) from None
-    except (ValueError, OverflowError):  # a character beyond Unicode, a version of endless digits
-        raise NotYaml(_BACKSLASH, 1) from None
-    finally:
-        cast("Any", reader).dispose()
+        raise _in_words(error, loader.marks) from None
+    except (ValueError, OverflowError):  # a character beyond Unicode, a number of endless digits
+        raise NotYaml(_BACKSLASH, loader.get_mark().line + 1) from None
 
 
-def _code(character: Any) -> str:
-    return f"U+{character if isinstance(character, int) else ord(character):04X}"
+def _in_words(error: yaml.MarkedYAMLError, open_since: list[Any]) -> NotYaml:
+    problem = str(error.problem or error.context)
+    ended, began = error.problem_mark or error.context_mark, error.context_mark
+    if problem.endswith("but found '<stream end>'") and open_since:
+        began = open_since[-1]
+    for start, words in _WHERE_IT_BEGAN.items():
+        if problem.startswith(start):
+            return _located(words, began or ended)
+    found = (words for start, words in _WHERE_IT_ENDED.items() if problem.startswith(start))
+    return _located(next(found, problem), ended)
 
 
-def _check_depth(reader: yaml.SafeLoader) -> None:
-    """Count the levels from the events: PyYAML itself would run out of stack."""
+def _located(words: str, mark: Any) -> NotYaml:
+    return (
+        NotYaml(f"{words} (column {mark.column + 1})", mark.line + 1) if mark else NotYaml(words, 1)
+    )
