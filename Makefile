@@ -26,8 +26,9 @@ format: $(DEV_STAMP) ## rewrite the files the way `check` wants them
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(DEV_STAMP) ## measure the core and write its figures into the README
-	$(BIN)/tooldrawer bench core $(if $(CATALOG),--catalog $(CATALOG)) --write README.md
+bench: $(DEV_STAMP) ## measure, and write the figures into the documents
+	$(BIN)/tooldrawer bench core $(if $(CATALOG),--catalog $(CATALOG)) --write README.md --write docs/benchmarks.md
+	$(BIN)/tooldrawer bench dependencies --write docs/dependencies.md
 
 clean: ## forget everything that was built
 	rm -rf $(VENV) .make dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from time import time
 from typing import Self
 
@@ -13,7 +14,7 @@ from tooldrawer.activity import ActivityLog, ConfigReloaded, JsonLines, Masker
 from tooldrawer.catalog import Catalogs
 from tooldrawer.config import Config
 from tooldrawer.dispatch import Approver, Dispatcher, Grants, Guardrail, Hook, Permission
-from tooldrawer.errors import ConfigError
+from tooldrawer.errors import ConfigError, ToolDrawerError
 from tooldrawer.registry import Registry
 from tooldrawer.scope import Scope
 from tooldrawer.search import SearchEngine
@@ -47,6 +48,7 @@ class Drawer:
         self._grants = grants or Grants()
         self._counter = counter or default_counter()
         self._file: _File | None = None
+        self._reloading = Lock()
         self._sessions = 0
         self.config = config or Config()
         """The settings in force."""
@@ -80,10 +82,10 @@ class Drawer:
         Raises:
             ConfigError: The file is missing or wrong.
         """
-        file = _File(configuration.find() if path is None else Path(path))
+        file = _File((configuration.find() if path is None else Path(path)).absolute())
         drawer = cls(
             toolsets,
-            config=file.load(),
+            config=configuration.load(file.path),
             hooks=hooks,
             guardrails=guardrails,
             approver=approver,
@@ -123,21 +125,27 @@ class Drawer:
     async def refresh(self) -> Parts:
         """What sessions use, after a changed file was applied."""
         if self._file is not None and self._file.has_changed():
-            await self._reload(self._file)
+            await anyio.to_thread.run_sync(self._reload, self._file)
         return self._parts
 
     def close(self) -> None:
         """Write what the sinks still hold and end the subscriptions."""
         self.activity.close()
 
-    async def _reload(self, file: "_File") -> None:
-        try:
-            config = await anyio.to_thread.run_sync(file.load)
-            self._apply(config)
-        except ConfigError as error:
-            self.activity(ConfigReloaded(at=time(), path=str(file.path), error=str(error)))
-            return
-        self.activity(ConfigReloaded(at=time(), path=str(file.path)))
+    def _reload(self, file: "_File") -> None:
+        # Whoever comes while another applies the change waits for it: a call must not run under
+        # settings that were already taken back.
+        with self._reloading:
+            stamp = file.stamp()
+            if stamp == file.seen:
+                return
+            try:
+                self._apply(configuration.load(file.path))
+                error = ""
+            except ToolDrawerError as wrong:
+                error = str(wrong)
+            file.seen = stamp
+            self.activity(ConfigReloaded(at=time(), path=str(file.path), error=error))
 
     def _apply(self, config: Config) -> None:
         """Everything but the activity's sinks and the bridge's names, which stay as they began."""
@@ -148,11 +156,8 @@ class Drawer:
         )
         before = {toolset.name: toolset for toolset in self.config.toolsets}
         after = {toolset.name: toolset for toolset in config.toolsets}
-        for name in before.keys() - after.keys():
-            self.registry.remove(name)
-        for name, toolset in after.items():
-            if before.get(name) is not toolset:
-                self.registry.replace(toolset)
+        if before != after:
+            self.registry.exchange(before, after.values())
         self.config = config
         self._parts = self._built()
 
@@ -187,20 +192,16 @@ class Drawer:
 
 
 class _File:
-    """A configuration file, and whether it is still the one that was read."""
+    """A configuration file, and which state of it was read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._seen: tuple[int, int, int] | None = None
-
-    def load(self) -> Config:
-        self._seen = self._stamp()
-        return configuration.load(self.path)
+        self.seen = self.stamp()
 
     def has_changed(self) -> bool:
-        return self._stamp() != self._seen
+        return self.stamp() != self.seen
 
-    def _stamp(self) -> tuple[int, int, int] | None:
+    def stamp(self) -> tuple[int, int, int] | None:
         try:
             found = self.path.stat()
         except OSError:

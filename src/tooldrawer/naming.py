@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from types import MappingProxyType
 
 from tooldrawer.tool import Tool
 
@@ -26,18 +27,28 @@ def fitting(name: str, *, identity: str) -> str:
     return clean if len(clean) <= MAX_LENGTH else _with_hash(clean, identity)
 
 
-def named(tools: Iterable[Tool], *, reserved: Collection[str] = ()) -> Sequence[Tool]:
+def named(
+    tools: Iterable[Tool],
+    *,
+    reserved: Collection[str] = (),
+    holders: Mapping[str, str] = MappingProxyType({}),
+) -> Sequence[Tool]:
     """The same tools, in the same order, each with a fitting name of its own."""
-    return unique(map(_fitted, tools), reserved=reserved)
+    return unique(map(_fitted, tools), reserved=reserved, holders=holders)
 
 
-def unique(tools: Iterable[Tool], *, reserved: Collection[str] = ()) -> Sequence[Tool]:
+def unique(
+    tools: Iterable[Tool],
+    *,
+    reserved: Collection[str] = (),
+    holders: Mapping[str, str] = MappingProxyType({}),
+) -> Sequence[Tool]:
     """The same tools, in the same order, each with a name of its own.
 
-    Tools whose names are unique are the same objects. Who keeps a name that several want:
-    a tool declared under it before one whose name was derived from a server's; of several declared
-    ones, the first. When only derived names meet, none keeps it: otherwise a name that a model has
-    already seen could come to mean another server's tool when a server connects later.
+    Tools whose names are unique are the same objects. Who keeps a name that several want: whoever
+    held it before, by identity; else a tool declared under it before one whose name was derived
+    from a server's; of several declared ones, the first. When only derived names meet, none keeps
+    it. So a name that a model has seen never comes to mean another tool.
     """
     found = tuple(tools)
     names = [tool.name for tool in found]
@@ -45,7 +56,10 @@ def unique(tools: Iterable[Tool], *, reserved: Collection[str] = ()) -> Sequence
     keepers: dict[str, int] = {}
     for position, (tool, name) in enumerate(zip(found, names, strict=True)):
         is_declared = not tool.origin_name or tool.origin_name == name
-        if name not in reserved and (is_declared or counts[name] == 1):
+        may_keep = is_declared or counts[name] == 1
+        if name in holders:
+            may_keep = holders[name] == identity(tool)
+        if may_keep and name not in reserved:
             keepers.setdefault(name, position)
     if len(keepers) == len(found):
         return found
@@ -59,24 +73,23 @@ def unique(tools: Iterable[Tool], *, reserved: Collection[str] = ()) -> Sequence
 
 def _unique(tool: Tool, name: str, taken: Collection[str]) -> str:
     for attempt in range(len(taken) + 1):
-        candidate = _with_hash(
-            name, f"{_identity(tool)}\0{attempt}" if attempt else _identity(tool)
-        )
+        candidate = _with_hash(name, f"{identity(tool)}\0{attempt}" if attempt else identity(tool))
         if candidate not in taken:
             return candidate
     raise AssertionError("one of n + 1 different names is not among n")
 
 
-def _with_hash(name: str, identity: str) -> str:
-    digest = blake2b(identity.encode(errors="surrogatepass"), digest_size=_HASH_LENGTH // 2)
+def _with_hash(name: str, whose: str) -> str:
+    digest = blake2b(whose.encode(errors="surrogatepass"), digest_size=_HASH_LENGTH // 2)
     return f"{name[: MAX_LENGTH - _HASH_LENGTH - 1]}_{digest.hexdigest()}"
 
 
 def _fitted(tool: Tool) -> Tool:
-    return _renamed(tool, fitting(tool.name, identity=_identity(tool)))
+    return _renamed(tool, fitting(tool.name, identity=identity(tool)))
 
 
-def _identity(tool: Tool) -> str:
+def identity(tool: Tool) -> str:
+    """What makes a tool the same one whatever it is called: its source, and its name there."""
     return f"{tool.source}\0{tool.local_name}"
 
 

@@ -4,12 +4,15 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Self, cast
+from typing import Never, Self, cast
 
-from tooldrawer.call import ToolCall, ToolResult
+from tooldrawer.call import ToolCall, ToolResult, is_deeper
 from tooldrawer.errors import CatalogFileError, ToolFailed
 from tooldrawer.naming import DEFAULT_TEMPLATE, fitting, mcp_name
 from tooldrawer.tool import UPSTREAM_PREFIX, Json, JsonObject, Tool
+
+_MOST_LEVELS = 200
+"""How deep a list may be nested; real ones have about 20."""
 
 
 class StaticToolset:
@@ -34,13 +37,7 @@ class StaticToolset:
             CatalogFileError: The file cannot be read, or holds something else.
         """
         file = Path(path)
-        try:
-            recorded = cast("Json", json.loads(file.read_text(encoding="utf-8")))
-        except OSError as error:
-            raise CatalogFileError(f"{file}: cannot be read: {error.strerror}.") from error
-        except (ValueError, RecursionError) as error:
-            raise CatalogFileError(f"{file}: is not JSON: {error}.") from error
-        server, definitions = _parts(recorded, file)
+        server, definitions = _parts(_read(file), file)
         return cls(server, definitions, template=template)
 
     @classmethod
@@ -56,7 +53,18 @@ class StaticToolset:
         files = sorted(place.glob("*.json"))
         if not files:
             raise CatalogFileError(f"{place}: has no *.json file with a recorded tool list.")
-        return tuple(cls.load(file, template=template) for file in files)
+        found: dict[str, Path] = {}
+        toolsets: list[Self] = []
+        for file in files:
+            toolset = cls.load(file, template=template)
+            first = found.setdefault(toolset.name, file)
+            if first is not file:
+                server = toolset.name.removeprefix(UPSTREAM_PREFIX)
+                raise CatalogFileError(
+                    f"{file}: is a second list of the server {server!r}; the first is {first}."
+                )
+            toolsets.append(toolset)
+        return tuple(toolsets)
 
     def tools(self) -> Sequence[Tool]:
         """The recorded tools, in the server's order."""
@@ -83,6 +91,32 @@ def upstream_tool(definition: JsonObject, *, server: str, template: str) -> Tool
     return replace(plain, name=name, origin_name=plain.name, long_name=long_name)
 
 
+def _read(file: Path) -> Json:
+    try:
+        # utf-8-sig: some editors, and PowerShell, put a byte order mark in front.
+        text = file.read_text(encoding="utf-8-sig")
+        recorded = cast("Json", json.loads(text, parse_constant=_refuse))
+    except OSError as error:
+        raise CatalogFileError(f"{file}: cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise CatalogFileError(f"{file}: is not UTF-8 text, so it is not JSON.") from error
+    except ValueError as error:
+        raise CatalogFileError(f"{file}: is not JSON: {error}.") from error
+    except RecursionError as error:
+        raise CatalogFileError(_too_deep(file)) from error
+    if is_deeper(recorded, _MOST_LEVELS):
+        raise CatalogFileError(_too_deep(file))
+    return recorded
+
+
+def _refuse(constant: str) -> Never:
+    raise ValueError(f"{constant} is not a JSON value")
+
+
+def _too_deep(file: Path) -> str:
+    return f"{file}: is nested more than {_MOST_LEVELS} levels deep, which no list of tools is."
+
+
 def _parts(recorded: Json, file: Path) -> tuple[str, Sequence[JsonObject]]:
     server, tools = file.stem, recorded
     if isinstance(recorded, dict):
@@ -96,6 +130,7 @@ def _parts(recorded: Json, file: Path) -> tuple[str, Sequence[JsonObject]]:
             f"{file}: holds no tools; expected a list of tools, or an object with the key 'tools'."
         )
     for position, tool in enumerate(tools):
-        if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
+        name = tool.get("name") if isinstance(tool, dict) else None
+        if not isinstance(name, str) or not name:
             raise CatalogFileError(f"{file}: tools[{position}] is not an object with a 'name'.")
     return server, cast("Sequence[JsonObject]", tools)

@@ -1,14 +1,17 @@
 """All toolsets of the process, and which of them runs a tool."""
 
+import logging
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from threading import Lock
 
 from tooldrawer.errors import BridgeNameTaken, ToolsetTaken, ToolsetUnknown
-from tooldrawer.naming import named
+from tooldrawer.naming import identity, named
 from tooldrawer.tool import Tool
 from tooldrawer.toolset import Toolset
+
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
@@ -40,6 +43,8 @@ class Registry:
         self._toolsets: dict[str, Toolset] = {}
         self._generation = 0
         self._snapshot: Snapshot | None = None
+        self._broken: set[str] = set()
+        self._holders: dict[str, str] = {}
         for toolset in toolsets:
             self.add(toolset)
 
@@ -88,19 +93,67 @@ class Registry:
                 )
             self._publish({key: value for key, value in self._toolsets.items() if key != name})
 
+    def exchange(self, removed: Iterable[str], added: Iterable[Toolset]) -> None:
+        """Take some toolsets away and offer others, in one step that either happens or does not.
+
+        Raises:
+            ToolsetTaken: One of the new ones has the name of one that stays.
+            BridgeNameTaken: One of their tools is called like a bridge tool.
+        """
+        gone, new = set(removed), {toolset.name: toolset for toolset in added}
+        for toolset in new.values():
+            self._check_names(toolset)
+        with self._lock:
+            for name in (self._toolsets.keys() - gone) & new.keys():
+                raise ToolsetTaken(f"A toolset named {name!r} is registered already.")
+            # What is in both keeps its place, or the array's order would change with it.
+            kept = {
+                key: new.get(key, value)
+                for key, value in self._toolsets.items()
+                if key not in gone or key in new
+            }
+            self._publish({**kept, **new})
+
     def snapshot(self) -> Snapshot:
         """What every toolset offers now; the last snapshot itself when nothing changed."""
         with self._lock:
             toolsets, generation, last = self._toolsets, self._generation, self._snapshot
-        listed = tuple(tuple(toolset.tools()) for toolset in toolsets.values())
+        listed = tuple(map(self._listed, toolsets.values()))
         if last is not None and last.generation == generation and last.listed == listed:
             return last
-        tools = tuple(named(chain.from_iterable(listed), reserved=self._reserved))
-        new = Snapshot(generation=generation, toolsets=toolsets, listed=listed, tools=tools)
         with self._lock:
+            tools = named(
+                chain.from_iterable(listed), reserved=self._reserved, holders=self._holders
+            )
+            new = Snapshot(
+                generation=generation, toolsets=toolsets, listed=listed, tools=tuple(tools)
+            )
             if self._generation == generation:
                 self._snapshot = new
+                self._hold(tools)
         return new
+
+    def _hold(self, tools: Iterable[Tool]) -> None:
+        """Keep each name for its tool for as long as the toolset is registered, listed or not."""
+        sources = {f"{name}\0" for name in self._toolsets}
+        kept = {
+            name: holder
+            for name, holder in self._holders.items()
+            if holder[: holder.index("\0") + 1] in sources
+        }
+        self._holders = {**kept, **{tool.name: identity(tool) for tool in tools}}
+
+    def _listed(self, toolset: Toolset) -> tuple[Tool, ...]:
+        try:
+            found = tuple(toolset.tools())
+        except Exception:  # the boundary to a toolset that anyone may have written
+            # One that breaks has no tools for now; the others keep theirs.
+            if toolset.name not in self._broken:
+                _logger.exception("The toolset %r cannot list its tools.", toolset.name)
+                self._broken.add(toolset.name)
+            return ()
+        self._broken.discard(toolset.name)
+        return found
 
     def _publish(self, toolsets: dict[str, Toolset]) -> None:
         self._toolsets = toolsets

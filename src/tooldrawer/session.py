@@ -299,15 +299,14 @@ class Session:
             )
         self._searches_in_a_row += 1
         turn = await self._decided(parts)
-        room = policy.reply_max_tokens // len(request.queries)
-        replies = [
-            await self._found(query, policy.limit(request.limit), turn, parts, room)
-            for query in request.queries
-        ]
+        advice: dict[str, Json] = {}
+        if text := policy.advice(self._searches_in_a_row):
+            advice = {"advice": text}
+        room = policy.reply_max_tokens - parts.counter.count(compact(advice))
+        limit, share = policy.limit(request.limit), room // len(request.queries)
+        replies = [await self._found(query, limit, turn, parts, share) for query in request.queries]
         reply: dict[str, Json] = {"results": replies} if request.is_list else replies[0]
-        if advice := policy.advice(self._searches_in_a_row):
-            reply["advice"] = advice
-        return self._replied(reply, parts, self.ledger.searched)
+        return self._replied({**reply, **advice}, parts, self.ledger.searched)
 
     async def _found(
         self, query: str, limit: int, turn: _Turn, parts: Parts, room: int
@@ -321,7 +320,13 @@ class Session:
             reply = search_reply(hits, available=available, counter=parts.counter, max_tokens=room)
         else:
             toolsets = self._toolsets(self.scope, parts.registry)
-            reply = nothing_fits(available=available, toolsets=toolsets, names=parts.policy.names)
+            reply = nothing_fits(
+                available=available,
+                toolsets=toolsets,
+                names=parts.policy.names,
+                counter=parts.counter,
+                max_tokens=room,
+            )
         parts.emit(
             Searched(
                 **self._stamp(),

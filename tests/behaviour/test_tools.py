@@ -198,6 +198,26 @@ def test_a_refused_change_leaves_the_registry_as_it_was() -> None:
     assert registry.snapshot() is before
 
 
+async def test_a_toolset_that_cannot_list_its_tools_does_not_take_the_others_down(
+    numbered: Callable[[str, int], FunctionToolset],
+) -> None:
+    class Moody(_Given):
+        is_well = True
+
+        def tools(self) -> tuple[Tool, ...]:
+            if not self.is_well:
+                raise OSError("gone")
+            return super().tools()
+
+    moody = Moody(Tool(name="sulk", source="moody"))
+    session = Drawer([moody, numbered("a", 1)]).session()
+    seen: list[list[str]] = []
+    for is_well in (True, False, True):
+        moody.is_well = is_well
+        seen.append([tool.name for tool in (await session.tools()).tools])
+    assert seen == [["sulk", "a_0"], ["a_0"], ["sulk", "a_0"]]
+
+
 async def test_a_schema_comes_from_hints_and_docstring() -> None:
     @dataclass
     class Guest:

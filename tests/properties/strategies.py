@@ -98,7 +98,9 @@ def reply(result: ToolResult) -> dict[str, Json]:
     return cast("dict[str, Json]", json.loads(result.text))
 
 
-def echo(name: str, ran: list[str] | None = None, *, description: str = "Give it back.") -> Function:
+def echo(
+    name: str, ran: list[str] | None = None, *, description: str = "Give it back."
+) -> Function:
     """A tool that says that it ran, and with what."""
 
     async def back(title: str = "", count: int = 0, tags: Sequence[str] = ()) -> str:

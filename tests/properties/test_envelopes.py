@@ -113,7 +113,12 @@ def _in_both(value: Json) -> Json:
 @pytest.mark.parametrize("name", TARGETS)
 def test_five_thousand_levels_of_nesting_get_an_answer(name: str, wrap: Wrap) -> None:
     deep = nested_in(LEVELS, wrap=wrap)
-    envelopes: list[Json] = [deep, {"name": deep}, {"query": deep}, {"name": "give_back", "x": deep}]
+    envelopes: list[Json] = [
+        deep,
+        {"name": deep},
+        {"query": deep},
+        {"name": "give_back", "x": deep},
+    ]
     envelopes += [{"name": "take_all", key: deep} for key in ARGUMENT_KEYS]
     for arguments in envelopes:
         result = answer(name, arguments)
@@ -128,6 +133,16 @@ def test_five_thousand_levels_of_nesting_in_a_text_get_an_answer(name: str) -> N
         text = opened * LEVELS + "1" + closed * LEVELS
         for arguments in (text, {"arguments": text}, {"name": "take_all", "arguments": text}):
             assert answer(name, arguments).content
+
+
+@requirement("BR-5")
+@pytest.mark.parametrize("levels", [100, 400, 900])
+def test_a_text_may_not_be_nested_deeper_than_other_arguments(levels: int) -> None:
+    text = '{"a":' * levels + "1" + "}" * levels
+    envelopes: tuple[Json, ...] = (text, {"arguments": text}, {"input": text})
+    for arguments in envelopes:
+        assert answer("take_all", arguments).is_error
+        assert answer("tool_call", {"name": "take_all", "arguments": arguments}).is_error
 
 
 # --- sloppy envelopes mean the same as clean ones ------------------------------------------
@@ -217,7 +232,7 @@ def test_a_sloppy_direct_call_means_the_same_as_the_clean_one(
 def test_missing_null_and_empty_arguments_are_no_arguments(name: str) -> None:
     clean = answer("tool_call", {"name": name, "arguments": {}})
     assert not clean.is_error
-    nothing: tuple[Json, ...] = (None, "", {}, [], "{}", "[]", '""')
+    nothing: tuple[Json, ...] = (None, "", {}, [], "{}", "[]", '""', " ", "null", " null\n")
     for empty in nothing:
         assert answer(name, empty) == clean
         assert answer("tool_call", {"name": name, "arguments": empty}) == clean
@@ -260,9 +275,7 @@ def test_a_query_without_its_envelope_is_a_query(query: str, key: str) -> None:
     wrap=st.sampled_from(_WHOLE),
     key=st.sampled_from(NAME_KEYS),
 )
-def test_a_sloppy_describe_means_the_same_as_the_clean_one(
-    name: str, wrap: Wrap, key: str
-) -> None:
+def test_a_sloppy_describe_means_the_same_as_the_clean_one(name: str, wrap: Wrap, key: str) -> None:
     clean = answer("tool_describe", {"name": name})
     assert answer("tool_describe", wrap({key: name})) == clean
     assert answer("tool_describe", name) == clean

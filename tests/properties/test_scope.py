@@ -94,13 +94,13 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
+def _glob(name: str, start: int, kind: str) -> str:
+    return kind.replace("NAME", name[:start]).replace("REST", name[start:])
+
+
 def _patterns(names: Sequence[str]) -> SearchStrategy[list[str]]:
-    globs = st.builds(
-        lambda name, start, glob: glob.replace("NAME", name[:start]).replace("REST", name[start:]),
-        st.sampled_from(names),
-        st.integers(1, 6),
-        st.sampled_from(("NAMEREST", "NAMEREST", "NAME*", "*REST", "NAME?*", "[!h]*", "*")),
-    )
+    kinds = ("NAMEREST", "NAMEREST", "NAME*", "*REST", "NAME?*", "[!h]*", "*")
+    globs = st.builds(_glob, st.sampled_from(names), st.integers(1, 6), st.sampled_from(kinds))
     return st.lists(globs, max_size=3)
 
 
@@ -143,26 +143,32 @@ def _spelled(name: str) -> list[str]:
 @st.composite
 def steps(draw: DrawFn, world: World, *, searches: int = 8, most: int = 8) -> list[Step]:
     """What a model does: with names in scope, out of it, misspelled and made up."""
-    known = st.sampled_from(world.names).flatmap(lambda name: st.sampled_from(_spelled(name)))
+    known = st.sampled_from([wrong for name in world.names for wrong in _spelled(name)])
     names = known | words
     listed: SearchStrategy[Json] = names | st.lists(names, min_size=1, max_size=4)
-    asked: list[SearchStrategy[Step]] = [
+    arguments: SearchStrategy[Json] = st.sampled_from((None, {"title": "x"}, {"count": "many"}))
+    asked: SearchStrategy[Step] = st.one_of(
         st.just((ASSEMBLE, None)),
-        st.tuples(st.just("tool_describe"), st.builds(lambda name: {"name": name}, listed)),
-        st.tuples(st.just("tool_call"), st.builds(_calling, names)),
-        st.tuples(names, st.none() | st.just({"title": "x"}) | st.just({"count": "many"})),
-    ]
-    query = st.builds(
-        lambda text, limit: {"query": text, "limit": limit}, listed, st.integers(1, 9)
+        st.builds(_describing, listed),
+        st.builds(_calling, names),
+        st.tuples(names, arguments),
     )
-    drawn = draw(st.lists(st.one_of(asked), min_size=1, max_size=most))
-    for found in draw(st.lists(query, max_size=searches)):
-        drawn.insert(draw(st.integers(0, len(drawn))), ("tool_search", found))
+    drawn = draw(st.lists(asked, min_size=1, max_size=most))
+    for search in draw(st.lists(st.builds(_searching, listed), max_size=searches)):
+        drawn.insert(draw(st.integers(0, len(drawn))), search)
     return drawn
 
 
-def _calling(name: str) -> Json:
-    return {"name": name, "arguments": {"title": "x"}}
+def _searching(query: Json) -> Step:
+    return "tool_search", {"query": query}
+
+
+def _describing(name: Json) -> Step:
+    return "tool_describe", {"name": name}
+
+
+def _calling(name: str) -> Step:
+    return "tool_call", {"name": name, "arguments": {"title": "x"}}
 
 
 async def answered(session: Session, step: Step) -> str:

@@ -19,7 +19,7 @@ from tooldrawer.activity.events import (
     UpstreamUp,
 )
 from tooldrawer.activity.log import ActivityLog
-from tooldrawer.activity.masking import Masker
+from tooldrawer.activity.masking import MASK, Masker, names_secret
 from tooldrawer.activity.sinks import JsonLines, Sink
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "Emit",
     "Event",
     "JsonLines",
+    "MASK",
     "Masker",
     "Searched",
     "Sink",
@@ -43,4 +44,5 @@ __all__ = [
     "UpstreamChanged",
     "UpstreamDown",
     "UpstreamUp",
+    "names_secret",
 ]

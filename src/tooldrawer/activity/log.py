@@ -3,12 +3,16 @@
 from collections import deque
 from collections.abc import Iterable, Iterator
 from threading import Lock
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, finalize, ref
 
 from tooldrawer.activity.events import Event
 from tooldrawer.activity.masking import Masker
 from tooldrawer.activity.sinks import Sink, SinkThread
 from tooldrawer.activity.subscription import Subscription
+
+_LAST_EVENTS = 1.0
+"""Seconds that a reader in another thread has to take the last events before its subscription ends.
+"""
 
 
 class ActivityLog:
@@ -46,7 +50,8 @@ class ActivityLog:
     def attach(self, sink: Sink) -> SinkThread:
         """Pass every event from now on to `sink`, in a thread of its own."""
         thread = SinkThread(sink)
-        self._sinks = (*self._sinks, thread)
+        with self._lock:
+            self._sinks = (*self._sinks, thread)
         return thread
 
     def subscribe(self, *, session: str | None = None) -> Subscription:
@@ -66,17 +71,45 @@ class ActivityLog:
         for sink in self._sinks:
             sink.close()
         with self._lock:
-            waiting = list(self._subscriptions)
-        for subscription in waiting:
+            waiting = list(self._subscriptions.items())
+        for subscription, thread in waiting:
+            if thread is not None:
+                thread.flush(_LAST_EVENTS)
+                thread.stop()
             subscription.close()
 
     def _pass_on(self, subscription: Subscription, event: Event) -> None:
-        if subscription.is_local:
+        if subscription.is_closed:
+            self._forget(subscription)
+        elif subscription.is_local:
             subscription.write(event)
-            return
+        else:
+            self._thread_of(subscription).put(event)
+
+    def _thread_of(self, subscription: Subscription) -> SinkThread:
         # From another thread a wake-up has to wait for the reader's loop: that waiting is a sink's.
         with self._lock:
             thread = self._subscriptions.get(subscription)
             if thread is None:
-                thread = self._subscriptions[subscription] = SinkThread(subscription)
-        thread.put(event)
+                thread = SinkThread(_Relay(subscription))
+                self._subscriptions[subscription] = thread
+                finalize(subscription, thread.stop)
+            return thread
+
+    def _forget(self, subscription: Subscription) -> None:
+        with self._lock:
+            thread = self._subscriptions.pop(subscription, None)
+        if thread is not None:
+            thread.stop()
+
+
+class _Relay:
+    """Passes events on to a subscription for as long as somebody holds it."""
+
+    def __init__(self, subscription: Subscription) -> None:
+        self._subscription = ref(subscription)
+
+    def write(self, event: Event) -> None:
+        subscription = self._subscription()
+        if subscription is not None:
+            subscription.write(event)

@@ -74,10 +74,14 @@ class SinkThread:
     def close(self, timeout: float = 5.0) -> None:
         """Write what is waiting, then stop."""
         self.flush(timeout)
+        self.stop()
+        self._thread.join(timeout)
+
+    def stop(self) -> None:
+        """Take no more events, and end without anyone waiting for it."""
         with self._condition:
             self._is_closed = True
             self._condition.notify_all()
-        self._thread.join(timeout)
 
     def _is_idle(self) -> bool:
         return not self._queue and not self._is_writing

@@ -1,7 +1,7 @@
 """Events for a task: an async iterator that begins with the next one."""
 
 from collections import deque
-from threading import get_ident
+from threading import Thread, get_ident
 from types import TracebackType
 from typing import Self
 
@@ -31,9 +31,14 @@ class Subscription:
         """Whether this thread is the one that iterates."""
         return self._thread == get_ident()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it takes no more events."""
+        return self._is_closed
+
     def write(self, event: Event) -> None:
         """Take one event; from a thread that is not the reader's, this waits for its loop."""
-        if self._session is not None and event.session != self._session:
+        if self._is_closed or (self._session is not None and event.session != self._session):
             return
         self._waiting.append(event)
         self._wake()
@@ -61,15 +66,21 @@ class Subscription:
         return self._waiting.popleft()
 
     def close(self) -> None:
-        """End the iteration, after what is waiting."""
+        """End the iteration, after what is waiting. Waits for nobody, in whatever thread."""
         self._is_closed = True
-        self._wake()
+        if self.is_local:
+            self._wake()
+        else:
+            Thread(target=self._wake, name="tooldrawer-close", daemon=True).start()
 
     def _wake(self) -> None:
         if self.is_local:
             self._arrived.set()
-        else:
+            return
+        try:
             anyio.from_thread.run_sync(self._set, token=self._loop)
+        except RuntimeError:  # the reader's loop is over, so nobody reads any more
+            self._is_closed = True
 
     def _set(self) -> None:
         self._arrived.set()

@@ -7,7 +7,7 @@ from typing import Literal, assert_never
 from tooldrawer.assembly import listing
 from tooldrawer.assembly.policy import AssemblyPolicy, known_context_length
 from tooldrawer.bridge import BRIDGE, bridge_tools
-from tooldrawer.scope import tool_matches
+from tooldrawer.scope import matches
 from tooldrawer.tokens import SchemaCosts
 from tooldrawer.tool import Json, Tool
 from tooldrawer.wire import anthropic, mcp, openai
@@ -109,9 +109,10 @@ def assemble(
 
 def why_direct(tool: Tool, policy: AssemblyPolicy) -> Literal["core", "pinned"] | None:
     """Why `tool` is never deferred; nothing when it can be."""
-    if tool_matches(tool, policy.core):
+    # By the real name only: a tool that had to give way to another must not take its place here.
+    if matches(tool.name, policy.core):
         return "core"
-    return "pinned" if tool_matches(tool, policy.pinned) else None
+    return "pinned" if matches(tool.name, policy.pinned) else None
 
 
 def _in_the_drawer(

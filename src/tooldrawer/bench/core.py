@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import cycle, islice
@@ -19,7 +20,7 @@ from tooldrawer.call import ToolCall, ToolResult
 from tooldrawer.catalog import Catalog
 from tooldrawer.demo.desk import toolsets
 from tooldrawer.drawer import Drawer
-from tooldrawer.errors import ToolFailed
+from tooldrawer.errors import CatalogFileError, ToolFailed
 from tooldrawer.recorded import StaticToolset
 from tooldrawer.search import SearchEngine
 from tooldrawer.tokens import compact, default_counter
@@ -27,6 +28,8 @@ from tooldrawer.tool import Tool
 from tooldrawer.toolset import Toolset
 from tooldrawer.wire import openai
 
+GROUPS = ("core", "growth")
+"""The tables that the rows stand in."""
 SIZES = (100, 1_000, 10_000, 100_000)
 _MANY = 10_000
 _SERVER = 50
@@ -68,10 +71,16 @@ class Given:
 
 
 def run(catalog: Path | None, *, sizes: Sequence[int] = SIZES) -> list[Row]:
-    """Every row, over the recorded lists at `catalog`, or over the demo's tools."""
+    """Every row, over the recorded lists at `catalog`, or over the demo's tools.
+
+    Raises:
+        CatalogFileError: The lists cannot be read, or have no tools.
+    """
     with toolsets() as bundled:
         found: tuple[Toolset, ...] = StaticToolset.load_all(catalog) if catalog else bundled
         tools = [tool for toolset in found for tool in toolset.tools()]
+        if not tools:
+            raise CatalogFileError(f"{catalog}: has no tools, so there is nothing to measure.")
         rows = [_bridge_row(), *_import_rows()]
         rows += anyio.run(partial(_assembly_rows, found, len(tools)))
         rows += [*_search_rows(tools), _change_row(tools), _memory_row(catalog)]
@@ -81,12 +90,11 @@ def run(catalog: Path | None, *, sizes: Sequence[int] = SIZES) -> list[Row]:
 
 def load_and_index(catalog: str) -> None:
     """What the memory row measures, in a process of its own."""
-    found: Sequence[Toolset] = StaticToolset.load_all(catalog) if catalog else ()
-    drawer = Drawer(found)
-    snapshot = drawer.registry.snapshot()
-    whole = Catalog(snapshot.tools)
-    drawer.parts.costs.total(whole)
-    drawer.search.search(whole, _QUERIES[0])
+    with nullcontext(StaticToolset.load_all(catalog)) if catalog else toolsets() as found:
+        drawer = Drawer(found)
+        whole = Catalog(drawer.registry.snapshot().tools)
+        drawer.parts.costs.total(whole)
+        drawer.search.search(whole, _QUERIES[0])
 
 
 def _bridge_row() -> Row:
@@ -116,11 +124,19 @@ async def _assembly_rows(found: Sequence[Toolset], count: int) -> list[Row]:
     opened = drawer.session(context_length=10**12)
     await closed.tools()
     await opened.tools()
+    array = await closed.tools()
     active = await seconds_async(closed.tools)
     passing = await seconds_async(opened.tools)
     copying = seconds(lambda: [dict.fromkeys((tool.name,)) for tool in tools])
     dumping = seconds(lambda: json.dumps([tool.name for tool in tools]))
     return [
+        Row(
+            what=f"array with {len(found):,} toolsets, {count:,} tools in the drawer",
+            value=array.array_tokens,
+            unit="tokens",
+            against=f"{array.deferrable_tokens:,} tokens without",
+            ratio=array.array_tokens / array.deferrable_tokens,
+        ),
         Row(
             what=f"assembly, {count:,} tools unchanged",
             value=active * 1e3,
@@ -194,7 +210,8 @@ def _growth(tools: Sequence[Tool], sizes: Sequence[int]) -> Iterator[Row]:
         rows = anyio.run(partial(_growth_rows, tools, size))
         for at, row in enumerate(rows):
             ratio = row.value / before[at].value if before else None
-            yield replace(row, against="the size before" if before else "", ratio=ratio)
+            against = "the size before" if before else ""
+            yield replace(row, against=against, ratio=ratio, group="growth")
         before = rows
 
 

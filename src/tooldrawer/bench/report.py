@@ -1,11 +1,13 @@
 """Rows of figures, and their place in a document."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tooldrawer.errors import ConfigError
+
+_BEGIN, _END = "<!-- figures: {} -->", "<!-- /figures -->"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +22,8 @@ class Row:
     """The baseline of the same run."""
     ratio: float | None = None
     """Value over baseline."""
+    group: str = "core"
+    """Which table of a document it stands in."""
 
     @property
     def holds(self) -> bool | None:
@@ -35,21 +39,51 @@ def cells(row: Row) -> tuple[str, str, str, str]:
     return row.what, f"{_figure(row.value)} {row.unit}", f"{bar}{mark}", ratio
 
 
-def write(path: Path, name: str, rows: Sequence[Row], command: str) -> None:
-    """Put the rows between the document's `<!-- figures: NAME -->` marks.
+def places(path: Path, groups: Collection[str]) -> tuple[str, list[str]]:
+    """The document, and those of the groups that it has a place for.
 
     Raises:
-        ConfigError: The document has no such marks.
+        ConfigError: It cannot be read, or has a place for none of them.
     """
-    text = path.read_text(encoding="utf-8")
-    begin, end = f"<!-- figures: {name} -->", "<!-- /figures -->"
-    found = re.search(f"{re.escape(begin)}.*?{re.escape(end)}", text, re.DOTALL)
-    if found is None:
-        raise ConfigError(f"{path}: has no place for the figures; put {begin} and {end} into it.")
-    lines = ["| what | measured | bar | against |", "|---|--:|--:|--:|"]
-    lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
-    block = "\n".join([begin, *lines, "", f"Written by `{command}`.", end])
-    path.write_text(text[: found.start()] + block + text[found.end() :], encoding="utf-8")
+    try:
+        text = path.read_bytes().decode()  # bytes, so that line ends stay as they are
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: is not UTF-8 text.") from error
+    found = [group for group in groups if _between(group).search(text)]
+    if not found:
+        marks = " or ".join(_BEGIN.format(group) for group in groups)
+        raise ConfigError(
+            f"{path}: has no place for the figures; put {marks} and {_END} around one."
+        )
+    return text, found
+
+
+def write(path: Path, rows: Sequence[Row], command: str) -> None:
+    """Put the rows between the document's `<!-- figures: GROUP -->` marks, where it has any.
+
+    Raises:
+        ConfigError: As `places`, or the document cannot be written.
+    """
+    text, found = places(path, dict.fromkeys(row.group for row in rows))
+    for group in found:
+        lines = ["| what | measured | bar | against |", "|---|--:|--:|--:|"]
+        lines += ["| " + " | ".join(cells(row)) + " |" for row in rows if row.group == group]
+        block = "\n".join(["", *lines, "", f"Written by `{command}`.", ""])
+        place = _between(group).search(text)
+        assert place is not None
+        text = text[: place.start()] + block + text[place.end() :]
+    try:
+        path.write_bytes(text.encode())
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}.") from error
+
+
+def _between(group: str) -> re.Pattern[str]:
+    """What stands between a group's marks; it has no mark of another group in it."""
+    begin, other = re.escape(_BEGIN.format(group)), re.escape(_BEGIN.partition("{")[0])
+    return re.compile(f"(?<={begin})(?:(?!{other}).)*?(?={re.escape(_END)})", re.DOTALL)
 
 
 def _figure(value: float) -> str:

@@ -1,8 +1,7 @@
 """What the model reads back from the bridge."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import ceil
 
 from tooldrawer.bridge.schemas import BridgeNames
 from tooldrawer.bridge.signature import FULL, Detail, signature
@@ -57,18 +56,33 @@ def search_reply(
     return {"matches": matches, "total_available": available}
 
 
-def nothing_fits(*, available: int, toolsets: Sequence[str], names: BridgeNames) -> dict[str, Json]:
-    """The reply to a search without a match: where one can search, and how to ask better."""
-    named = list(toolsets[:_MOST_TOOLSETS_NAMED])
-    return {
-        "matches": [],
-        "total_available": available,
-        "toolsets": [*named, *(["..."] if len(toolsets) > len(named) else [])],
-        "hint": (
-            f"No tool fits. Call {names.search} again with other words: a verb, an object and the "
-            "service, in English. If that finds nothing, tell the user that no tool does this."
-        ),
-    }
+def nothing_fits(
+    *,
+    available: int,
+    toolsets: Sequence[str],
+    names: BridgeNames,
+    counter: TokenCounter,
+    max_tokens: int,
+) -> dict[str, Json]:
+    """The reply to a search without a match: where one can search, and how to ask better.
+
+    Within `max_tokens`: the last toolsets go first, then the advice.
+    """
+    empty: dict[str, Json] = {"matches": [], "total_available": available}
+    hint = (
+        f"No tool fits. Call {names.search} again with other words: a verb, an object and the "
+        "service, in English. If that finds nothing, tell the user that no tool does this."
+    )
+    budget = _Budget(counter, max_tokens, frame={})
+    shown = min(len(toolsets), _MOST_TOOLSETS_NAMED)
+    while True:
+        more = ["..."] if len(toolsets) > shown else []
+        reply: dict[str, Json] = {**empty, "toolsets": [*toolsets[:shown], *more], "hint": hint}
+        if budget.fits([reply]):
+            return reply
+        if not shown:
+            return empty
+        shown //= 2
 
 
 def describe_reply(tool: Tool) -> dict[str, Json]:
@@ -90,7 +104,7 @@ class _Budget:
         self._frame = counter.count(compact(frame))
         self._known: dict[str, int] = {}
 
-    def fits(self, matches: "Sequence[dict[str, Json]] | map[dict[str, Json]]") -> bool:
+    def fits(self, matches: Iterable[dict[str, Json]]) -> bool:
         # Counting each match alone and adding one for its comma is never less than counting the
         # whole, up to the merges across the seams, which the comma's token covers.
         return self._frame + sum(self._cost(match) + 1 for match in matches) <= self._most
@@ -98,7 +112,7 @@ class _Budget:
     def _cost(self, match: dict[str, Json]) -> int:
         text = compact(match)
         if text not in self._known:
-            self._known[text] = ceil(self._counter.count(text))
+            self._known[text] = self._counter.count(text)
         return self._known[text]
 
 

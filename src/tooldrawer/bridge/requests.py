@@ -110,7 +110,8 @@ def _envelope(arguments: Json, wanted: tuple[str, ...], *, text_is: str | None) 
 
 def _arguments(arguments: Json) -> JsonObject:
     value = _decoded(arguments)
-    if value is None or value in ("", [], ()):
+    blank = isinstance(value, str) and value.strip() in ("", "null")
+    if blank or value is None or value in ([], ()):
         return {}
     if isinstance(value, Mapping):
         return cast("JsonObject", value)

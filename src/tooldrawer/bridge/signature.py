@@ -3,11 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeGuard, cast
 
 from tooldrawer.tool import Json, JsonObject, Tool
 
 _MOST_REFERENCES = 8
+_MOST_LEVELS = 8
+_MOST_TYPES = 500
+"""A schema may contain itself: what lies deeper, or comes after so many types, is `any`."""
 _SIMPLE = {"string", "integer", "number", "boolean", "null", "object", "array"}
 
 
@@ -39,6 +42,8 @@ class _Reader:
     def __init__(self, root: JsonObject, detail: Detail) -> None:
         self._root = root
         self._detail = detail
+        self._level = 0
+        self._types = 0
 
     def parameters(self, schema: JsonObject) -> str:
         return f"({', '.join(self._fields(schema, nested=self._detail.nested))})"
@@ -47,7 +52,7 @@ class _Reader:
         properties, required = _properties(self._resolved(schema))
         first = [name for name in properties if name in required]
         fields = [self._field(name, properties[name], "", nested=nested) for name in first]
-        fields += [f"{name}: unknown" for name in required if name not in properties]
+        fields += [f"{_printable(name)}: unknown" for name in required if name not in properties]
         rest = [name for name in properties if name not in required]
         if self._detail.optional:
             fields += [self._field(name, properties[name], "?", nested=nested) for name in rest]
@@ -56,16 +61,26 @@ class _Reader:
         return fields
 
     def _field(self, name: str, schema: Json, mark: str, *, nested: bool) -> str:
+        shown = f"{_printable(name)}{mark}"
         if not self._detail.types:
-            return f"{name}{mark}"
-        text = f"{name}{mark}: {self._type(schema, nested=nested)}"
+            return shown
+        text = f"{shown}: {self._type(schema, nested=nested)}"
         part = self._resolved(schema)
         if "default" in part and part["default"] is not None:
             text += f" = {_literal(part['default'])}"
         return text
 
     def _type(self, schema: Json, *, nested: bool) -> str:
-        part = self._resolved(schema)
+        self._types += 1
+        if self._level >= _MOST_LEVELS or self._types > _MOST_TYPES:
+            return "any"
+        self._level += 1
+        try:
+            return self._known_type(self._resolved(schema), nested=nested)
+        finally:
+            self._level -= 1
+
+    def _known_type(self, part: JsonObject, *, nested: bool) -> str:
         if "const" in part:
             return _literal(part["const"])
         values = part.get("enum")
@@ -90,31 +105,41 @@ class _Reader:
             return f"({item})[]" if "|" in item else f"{item}[]"
         if nested and part.get("properties"):
             return f"{{{', '.join(self._fields(part, nested=False))}}}"
-        return str(kind) if kind in _SIMPLE else "any"
+        return kind if isinstance(kind, str) and kind in _SIMPLE else "any"
 
     def _values(self, values: Sequence[Json]) -> str:
         most = self._detail.values
         shown = "|".join(map(_literal, values[:most]))
         return shown if most is None or len(values) <= most else f"{shown}|..."
 
-    def _resolved(self, schema: Json) -> JsonObject:
-        """The schema with the references inside the same document followed, a bounded number."""
+    def _resolved(self, schema: Json, references: int = _MOST_REFERENCES) -> JsonObject:
+        """The schema with references inside the same document followed and `allOf` put together."""
         part: JsonObject = cast("JsonObject", schema) if isinstance(schema, Mapping) else {}
-        for _ in range(_MOST_REFERENCES):
-            reference = part.get("$ref")
-            if not isinstance(reference, str) or not reference.startswith("#"):
-                single = part.get("allOf")
-                if not (_is_list(single) and len(cast("Sequence[Json]", single)) == 1):
-                    return part
-                target = cast("Sequence[Json]", single)[0]
-                rest = {key: value for key, value in part.items() if key != "allOf"}
-            else:
-                target = _pointed(self._root, reference)
-                rest = {key: value for key, value in part.items() if key != "$ref"}
-            if not isinstance(target, Mapping):
-                return rest
-            part = {**cast("JsonObject", target), **rest}
-        return {}
+        reference, every = part.get("$ref"), part.get("allOf")
+        others = [_pointed(self._root, reference)] if _is_local(reference) else []
+        others += cast("Sequence[Json]", every) if _is_list(every) else ()
+        if not others or not references:
+            return part
+        whole = {key: value for key, value in part.items() if key not in ("$ref", "allOf")}
+        for other in others[:_MOST_REFERENCES]:
+            whole = _joined(self._resolved(other, references - 1), whole)
+        return whole
+
+
+def _is_local(reference: Json) -> TypeGuard[str]:
+    return isinstance(reference, str) and reference.startswith("#")
+
+
+def _joined(one: JsonObject, other: JsonObject) -> dict[str, Json]:
+    """Both schemas at once: the properties and the required ones of either."""
+    properties, required = _properties(one)
+    more, also = _properties(other)
+    joined = {**one, **other}
+    if properties or more:
+        joined["properties"] = {**properties, **more}
+    if required or also:
+        joined["required"] = list(dict.fromkeys((*required, *also)))
+    return joined
 
 
 def _properties(schema: JsonObject) -> tuple[JsonObject, list[str]]:
@@ -136,6 +161,11 @@ def _pointed(root: JsonObject, reference: str) -> Json:
 
 def _is_list(value: Json) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _printable(name: str) -> str:
+    """A parameter's name; one that would leave the line is written as JSON."""
+    return name if name.isprintable() else json.dumps(name)
 
 
 def _literal(value: Json) -> str:

@@ -29,16 +29,17 @@ def check(
     """Read the configuration and say whether it can be used."""
     file = path or config or configuration.find()
     found = configuration.load(file)
-    facts = {"file": str(file), **_facts(found)}
+    facts = _facts(found)
     if json:
-        show_json(facts)
+        show_json({"file": str(file), **facts})
         return
-    show(f"{file} is right: " + ", ".join(f"{value} {key}" for key, value in _facts(found).items()))
+    counted = ", ".join(f"{count} {key.replace('_', ' ')}" for key, count in facts.items())
+    show(f"{file} is right: {counted}.")
 
 
 def _facts(found: Config) -> dict[str, int]:
     return {
-        "mcp servers": len(found.servers),
+        "mcp_servers": len(found.servers),
         "toolsets": len(found.toolsets),
         "scopes": len(found.scopes),
         "hooks": len(found.hooks),

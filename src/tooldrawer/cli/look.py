@@ -76,7 +76,8 @@ def tools(
         for name, group in groupby(ordered, key=lambda tool: tool.source)
     }
     if toolset is not None and toolset not in groups:
-        raise ConfigError(f"There is no toolset named {toolset!r}; there are {', '.join(groups)}.")
+        known = ", ".join(groups) or "none here"
+        raise ConfigError(f"There is no toolset named {toolset!r}; there are {known}.")
     chosen = groups if toolset is None else {toolset: groups[toolset]}
     if json:
         show_json({name: _group_json(group) for name, group in chosen.items()})
@@ -123,7 +124,10 @@ def explain(
     """Say why the drawer is open or closed, and what the model would see."""
     place = opened(catalog, config, scope=scope)
     session = place.drawer.session(scope=place.scope, context_length=context_length)
-    assembly = anyio.run(partial(session.tools))
+    try:
+        assembly = anyio.run(partial(session.tools))
+    finally:
+        place.drawer.close()
     costs = place.drawer.parts.costs
     if json:
         show_json(_assembly_json(assembly, [costs.of(tool) for tool in assembly.tools]))
@@ -154,8 +158,11 @@ def named(catalog: Catalog, name: str) -> Tool:
     try:
         return catalog.get(name)
     except UnknownTool as error:
-        hint = f"; did you mean {' or '.join(error.near)}?" if error.near else "."
-        raise ConfigError(f"There is no tool named {name!r}{hint}") from error
+        near = " or ".join(error.near)
+        hint = (
+            f"did you mean {near}?" if near else "search for what it does with `tooldrawer find`."
+        )
+        raise ConfigError(f"There is no tool named {name!r}; {hint}") from error
 
 
 def _catalog(place: Opened) -> Catalog:

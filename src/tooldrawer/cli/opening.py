@@ -46,12 +46,16 @@ def opened(
     """The drawer that the options ask for.
 
     Raises:
-        ConfigError: There is no configuration, or it is wrong.
+        ConfigError: There is no configuration for these options, or it is wrong.
         CatalogFileError: The recorded list cannot be read.
     """
     if catalog is None:
         drawer = Drawer.from_config(config, approver=approver)
         _mention_servers(drawer.config)
+    elif scope is not None and config is None:
+        raise ConfigError(
+            f"--scope {scope} names a scope of a configuration; say which one with --config."
+        )
     else:
         settings = Config() if config is None else configuration.load(config)
         recorded = StaticToolset.load_all(catalog, template=settings.name_template)

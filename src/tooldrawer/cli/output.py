@@ -1,8 +1,13 @@
 """What the commands show: readable tables, or JSON for programs."""
 
+import io
 import json
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+from unicodedata import category
 
 from rich import box
 from rich.console import Console
@@ -11,29 +16,53 @@ from rich.text import Text
 
 _WIDE = 160
 """Columns when nobody's terminal says how many there are."""
+_READABLE = 32
+"""Columns that a sentence needs; in a narrow terminal a long name is folded before it."""
+_STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Unicode's categories of characters that steer: controls, formats, halves, line ends."""
+_JOINERS = "\u200c\u200d"
+"""Of the formats, those inside words and emoji."""
 
 
-def console(*, is_error: bool = False) -> Console:
-    """Standard output, or standard error; a pipe is given room instead of cut columns."""
-    stream = sys.stderr if is_error else sys.stdout
-    return Console(
-        file=stream, width=None if stream.isatty() else _WIDE, highlight=False, soft_wrap=False
-    )
+def prepare() -> None:
+    """Make both streams take any text: what an encoding lacks is escaped, a closed one drops it."""
+    if sys.stdout is None:
+        sys.stdout = _nowhere()
+    if sys.stderr is None:
+        sys.stderr = _nowhere()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def drop() -> None:
+    """Forget what could not be written to standard output, so that leaving does not try again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def console() -> Console:
+    """Standard output; a pipe is given room instead of cut columns."""
+    width = None if sys.stdout.isatty() else _WIDE
+    return Console(file=sys.stdout, width=width, highlight=False, soft_wrap=False)
 
 
 def show_json(value: object) -> None:
     """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+    is_unicode = (sys.stdout.encoding or "").casefold().startswith("utf")
+    text = json.dumps(value, ensure_ascii=not is_unicode, indent=2, default=str)
+    # What steers a terminal is only ever inside a JSON text, where its escape means the same.
+    sys.stdout.write(harmless(text) + "\n")
 
 
 def show(text: str) -> None:
-    """One line, taken literally."""
-    console().print(Text(text), soft_wrap=True)
+    """Lines on standard output, taken literally."""
+    sys.stdout.write(harmless(text.replace("\r\n", "\n")) + "\n")
 
 
 def notice(text: str) -> None:
-    """One line on standard error."""
-    console(is_error=True).print(Text(text), soft_wrap=True)
+    """Lines on standard error."""
+    sys.stderr.write(harmless(text.replace("\r\n", "\n")) + "\n")
+    sys.stderr.flush()
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int = 0) -> None:
@@ -44,9 +73,29 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int
         made.add_column(
             column,
             justify="right" if is_number else "left",
-            no_wrap=position == 0 or is_number,
+            min_width=_READABLE if 0 < position < len(columns) - numbers else None,
+            no_wrap=is_number,
             overflow="fold",
         )
     for row in rows:
-        made.add_row(*(Text(cell) for cell in row))
+        made.add_row(*(Text(harmless(cell, keep="")) for cell in row))
     console().print(made)
+
+
+def harmless(text: str, *, keep: str = "\n\t") -> str:
+    r"""`text` with what could redraw a terminal as `\u001b`: a server may have written it."""
+    if text.isprintable():
+        return text
+    return "".join(
+        _escaped(char) if category(char) in _STEERING and char not in keep + _JOINERS else char
+        for char in text
+    )
+
+
+def _escaped(char: str) -> str:
+    units = char.encode("utf-16-be", errors="surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from tooldrawer.config.settings import ActivityOptions, Config
 
 if TYPE_CHECKING:
-    from tooldrawer.config.load import find, load, parse
+    from tooldrawer.config.loading import find, load, parse
 
 __all__ = ["ActivityOptions", "Config", "find", "load", "parse"]
 
 
 def __getattr__(name: str) -> object:
     if name in ("find", "load", "parse"):
-        return getattr(import_module("tooldrawer.config.load"), name)
+        # Not a module called `load`: importing it would put it in the place of the function.
+        return getattr(import_module("tooldrawer.config.loading"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

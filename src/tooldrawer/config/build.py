@@ -9,9 +9,16 @@ from typing import Any, cast
 from tooldrawer.assembly import AssemblyPolicy, BenefitModel
 from tooldrawer.bridge import BridgeNames, SearchPolicy
 from tooldrawer.config.document import Mistake, Path
-from tooldrawer.config.dotted import CannotImport, imported
+from tooldrawer.config.dotted import CannotImport, imported, is_dotted
 from tooldrawer.config.settings import ActivityOptions, Config
-from tooldrawer.config.shape import ApprovalsSection, FileShape, LimitsSection, ServerSection
+from tooldrawer.config.shape import (
+    APPROVER,
+    TEMPLATE,
+    ApprovalsSection,
+    FileShape,
+    LimitsSection,
+    ServerSection,
+)
 from tooldrawer.config.words import shown
 from tooldrawer.dispatch import (
     Approver,
@@ -30,7 +37,9 @@ from tooldrawer.toolset import Toolset
 from tooldrawer.upstream.spec import UpstreamSpec
 
 _SERVER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
-_SERVER_NAME_WORDS = "at most 48 letters, digits, dots, dashes and underscores"
+_SERVER_NAME_WORDS = (
+    "at most 48 letters, digits, dots, dashes and underscores, a letter or digit first"
+)
 _SEARCH: Path = ("tools", "tool_search")
 _NAMES: Path = (*_SEARCH, "names")
 _CORE: Path = ("tools", "core")
@@ -111,8 +120,8 @@ class Builder:
             path, after = (*_NAMES, key), ()
             if fitting(name, identity=name) != name:
                 text = "expected at most 64 letters, digits, dashes and underscores"
-            elif counts[name] > 1:
-                text, after = "which another of the three bridge tools has too", (_NAMES,)
+            elif counts[name] > 1 and name != getattr(BridgeNames(), key):
+                text, after = "which is the name of another bridge tool too", (_NAMES,)
             elif name in core:
                 text, after = "which is the name of a core tool", (_CORE,)
             else:
@@ -139,8 +148,7 @@ class Builder:
     def _template(self) -> str:
         template, path = self._shape.tools.name_template, ("tools", "name_template")
         if not _is_template(template):
-            words = "a text with {tool}, perhaps {server}, and no other braces"
-            self._wrong(path, f"is {self._shown(path, template)}, expected {words}")
+            self._wrong(path, f"is {self._shown(path, template)}, expected {TEMPLATE}")
         return template
 
     def _server(self, name: str, section: ServerSection) -> UpstreamSpec:
@@ -204,19 +212,16 @@ class Builder:
             return None
         if path == "terminal":
             return TerminalApprover()
-        found = self._object(("approvals", "approver"), path, _is_callable)
+        found = self._object(("approvals", "approver"), path, _is_callable, takes=APPROVER)
         return cast("Approver | None", found)
 
     def _activity(self) -> ActivityOptions:
-        section, path = self._shape.activity, ("activity", "mask")
-        before = len(self.mistakes)
+        section = self._shape.activity
         for position, pattern in enumerate(section.mask):
             if complaint := _pattern_complaint(pattern):
-                place = (*path, position)
-                reason = "" if place in self._secret else f": {complaint}"
-                self._wrong(place, f"is not a regular expression that can be used{reason}")
-        if len(self.mistakes) == before and _pattern_complaint("|".join(section.mask)):
-            self._wrong(path, "has expressions that use one group name twice")
+                path = ("activity", "mask", position)
+                reason = "" if path in self._secret else f": {complaint}"
+                self._wrong(path, f"is not a regular expression{reason}")
         return ActivityOptions(keep=section.keep, jsonl=section.jsonl or "", mask=section.mask)
 
     def _objects(
@@ -225,15 +230,26 @@ class Builder:
         found = [self._object((key, at), path, fits) for at, path in enumerate(paths)]
         return tuple(item for item in found if item is not None)
 
-    def _object(self, key: Path, path: str, fits: Callable[[Any], str]) -> object | None:
+    def _object(
+        self,
+        key: Path,
+        path: str,
+        fits: Callable[[Any], str],
+        *,
+        takes: str = "'package.module:name'",
+    ) -> object | None:
+        given = f"is {self._shown(key, path)}"
+        if not is_dotted(path):
+            self._wrong(key, f"{given}, expected {takes}")
+            return None
         try:
             found = imported(path)
         except CannotImport as error:
-            reason = "which cannot be imported" if key in self._secret else str(error)
-            self._wrong(key, f"is {self._shown(key, path)}, {reason}")
+            reason = "which cannot be imported" if key in self._secret else f"but {error}"
+            self._wrong(key, f"{given}, {reason}")
             return None
         if complaint := fits(found):
-            self._wrong(key, f"is {self._shown(key, path)}, which is {complaint}")
+            self._wrong(key, f"{given}, which is {complaint}")
             return None
         return found
 
@@ -268,12 +284,12 @@ def _is_template(text: str) -> bool:
 
 
 def _pattern_complaint(text: str) -> str:
-    """Why `text` cannot be one of several regular expressions; nothing when it can."""
+    """Why `text` is no regular expression; nothing when it is one."""
     try:
         re.compile(text)
     except (re.error, OverflowError, RecursionError, Warning) as error:
         return str(error)
-    return "write flags as (?i:...)" if re.match(r"\(\?[a-zA-Z]+\)", text) else ""
+    return ""
 
 
 def _overlap(one: Path, other: Path) -> bool:

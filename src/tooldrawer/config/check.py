@@ -103,7 +103,9 @@ def _plain(kind: Any) -> tuple[Any, str]:
     while get_origin(kind) in (Annotated, Union, UnionType):
         if get_origin(kind) is Annotated:
             kind, *notes = get_args(kind)
-            words = words or next((note.words for note in notes if isinstance(note, Expected)), "")
+            # The outermost words come last: nested annotations are one flat list.
+            own = [note.words for note in notes if isinstance(note, Expected)]
+            words = words or (own[-1] if own else "")
         else:
             kind = next(part for part in get_args(kind) if part is not type(None))
     return kind, words

@@ -12,6 +12,7 @@ from tooldrawer.tool import Json
 
 Path = tuple[str | int, ...]
 _MOST_NODES = 100_000
+_LONGEST_KEY = 60
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HALF = "has half a character, such as \\ud800"
 
@@ -71,10 +72,10 @@ class Document:
     ) -> dict[str, Json]:
         found: dict[str, Json] = {}
         for key, value in cast("list[tuple[yaml.Node, yaml.Node]]", node.value):
-            name, line = _name(key), key.start_mark.line + 1
+            name, line = str(cast("object", key.value)), key.start_mark.line + 1
             place = (*path, name)
             if complaint := _complaint(key):
-                self.mistakes.append(Mistake(place if name else path, complaint, line))
+                self.mistakes.append(Mistake(path, complaint, line))
             elif name in found:
                 text = f"is there twice; the first is on line {self._lines[place]}"
                 self.mistakes.append(Mistake(place, text, line))
@@ -109,12 +110,14 @@ class _TooLarge(Exception):
     """Aliases can make a small file a huge one."""
 
 
-def _name(key: yaml.Node) -> str:
-    return str(key.value) if isinstance(key, yaml.ScalarNode) else ""
-
-
 def _complaint(key: yaml.Node) -> str:
-    name = _name(key)
-    if key.tag != TEXT:
-        return "is not a text; put the key into quotes" if name else "has a key that is not a text"
-    return _HALF if _SURROGATE.search(name) else ""
+    """What is wrong with a key; nothing when it is a text."""
+    name = cast("object", key.value)
+    if not isinstance(name, str):
+        return "has a key that is a list or a mapping"
+    if key.tag == TEXT:
+        return "has a key with half a character" if _SURROGATE.search(name) else ""
+    if key.tag not in PLAIN or not PLAIN[key.tag].pattern.match(name):
+        return "has a key with a YAML tag"
+    is_named = f"has the key {name[:_LONGEST_KEY]}, which is not a text; put it into quotes"
+    return is_named if name else "has an empty key"

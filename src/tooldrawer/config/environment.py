@@ -7,7 +7,9 @@ from typing import cast
 from tooldrawer.config.document import Mistake, Path
 from tooldrawer.tool import Json
 
-_PLACE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{")
+_PLACE = re.compile(
+    r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{(?:[^{}]|\$\{[^{}]*\})*\}?"
+)
 _NOT_A_PLACE = "has a ${ that is not ${NAME} or ${NAME:-default}; for a dollar sign write $$"
 
 

@@ -22,12 +22,18 @@ class Expected:
     words: str
 
 
+TEMPLATE = "a text with {tool}, perhaps {server}, and no other braces"
+APPROVER = "'terminal' or 'package.module:name'"
+
 Text = Annotated[str, Len(min_length=1), Expected("a text")]
 Texts = Annotated[tuple[Text, ...], Expected("a list of texts")]
 Patterns = Annotated[tuple[Text, ...], Expected("a list of patterns such as 'mcp_github_*'")]
-Dotted = Annotated[tuple[Text, ...], Expected("a list of 'package.module:name'")]
+Dotted = Annotated[
+    tuple[Annotated[Text, Expected("'package.module:name'")], ...],
+    Expected("a list of 'package.module:name'"),
+]
 Values = Annotated[
-    dict[str, Annotated[str, Expected("a text; put it into quotes")]],
+    dict[str, Annotated[str, Expected("a text in quotes")]],
     Expected("texts by name, such as {NAME: text}"),
 ]
 Flag = Annotated[bool, Expected("true or false")]
@@ -86,10 +92,10 @@ class ToolSearchSection:
     max_searches_in_a_row: Count = _search.most_in_a_row
     listing: Annotated[Listing, Expected("off, toolsets, names or full")] = _policy.listing
     listing_max_tokens: Tokens = _policy.listing_max_tokens
-    names: Annotated[NamesSection, Expected("the names search, describe and call")] = field(
+    names: Annotated[NamesSection, Expected("names for search, describe and call")] = field(
         default_factory=NamesSection
     )
-    benefit: Annotated[BenefitSection, Expected("the inputs of the cost model")] = field(
+    benefit: Annotated[BenefitSection, Expected("settings of the cost model")] = field(
         default_factory=BenefitSection
     )
 
@@ -108,14 +114,14 @@ class ToolsSection:
     """`tools`."""
 
     __pydantic_config__ = FORBID
-    tool_search: Annotated[ToolSearchSection, Expected("true, false or settings")] = field(
-        default_factory=ToolSearchSection
-    )
+    tool_search: Annotated[
+        ToolSearchSection, Expected("true, false or settings such as {enabled: auto}")
+    ] = field(default_factory=ToolSearchSection)
     core: Annotated[CoreSection, Expected("a list of patterns, or {add: [...]}")] = field(
         default_factory=CoreSection
     )
     pinned: Patterns = ()
-    name_template: Annotated[Text, Expected("a text with {server} and {tool}")] = DEFAULT_TEMPLATE
+    name_template: Annotated[Text, Expected(TEMPLATE)] = DEFAULT_TEMPLATE
 
 
 @dataclass(frozen=True)
@@ -167,7 +173,7 @@ class ApprovalsSection:
     writing: Choice = "allow"
     read_only: Flag = False
     timeout: Seconds = _limits.approval_timeout
-    approver: Annotated[Text | None, Expected("'terminal' or 'package.module:name'")] = None
+    approver: Annotated[Text | None, Expected(APPROVER)] = None
 
 
 @dataclass(frozen=True)
@@ -191,7 +197,9 @@ class LimitsSection:
     arguments_max_bytes: Count = _limits.arguments_max_bytes
     concurrency: Count = _limits.concurrency
     repeats: Annotated[int | None, Ge(1), Expected("a whole number from 1")] = None
-    rate: Annotated[RateSection | None, Expected("the numbers calls and seconds")] = None
+    rate: Annotated[RateSection | None, Expected("settings such as {calls: 60, seconds: 60}")] = (
+        None
+    )
 
 
 @dataclass(frozen=True)
@@ -216,12 +224,12 @@ class FileShape:
         default_factory=ModelSection
     )
     mcp_servers: Annotated[
-        dict[str, Annotated[ServerSection, Expected("a command or a url, with its settings")]],
+        dict[str, Annotated[ServerSection, Expected("settings with a command or a url")]],
         Expected("servers by name"),
     ] = field(default_factory=dict[str, ServerSection])
     toolsets: Dotted = ()
     scopes: Annotated[
-        dict[str, Annotated[ScopeSection, Expected("toolsets, allow and deny")]],
+        dict[str, Annotated[ScopeSection, Expected("settings such as toolsets, allow and deny")]],
         Expected("scopes by name"),
     ] = field(default_factory=dict[str, ScopeSection])
     approvals: Annotated[ApprovalsSection, Expected("settings by name")] = field(

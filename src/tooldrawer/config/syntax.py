@@ -10,17 +10,29 @@ _MOST_LEVELS = 50
 _TOO_DEEP = f"more than {_MOST_LEVELS} levels are nested"
 _BACKSLASH = "a backslash means nothing here; put the text into single quotes"
 _QUOTE = "a quote is not closed"
+_MARK = "put a text that begins with * or & into quotes"
+_TAG = "put a text that begins with ! into quotes"
+_BLOCK = "put a text that begins with | or > into quotes"
+_MISFIT = "this does not fit what is before it; check indentation and quotes"
 _WHERE_IT_ENDED = {
-    _TOO_DEEP: _TOO_DEEP,
     "found character '\\t'": "a tab stands here, expected spaces",
     "found character": "a text cannot begin with this character; put it into quotes",
     "but found another document": "a second document begins here, expected one",
-    "found undefined alias": "an alias is not known; put a text that begins with * into quotes",
-    "second occurrence": "an anchor is there twice; put a text that begins with & into quotes",
-    "found undefined tag handle": "a tag is not known; put a text that begins with ! into quotes",
+    "found undefined alias": f"an alias is not known; {_MARK}",
+    "second occurrence": f"an anchor is there twice; {_MARK}",
+    "found undefined tag handle": f"a tag is not known; {_TAG}",
     "found unknown escape character": _BACKSLASH,
     "expected escape sequence": _BACKSLASH,
-    "expected <block end>": "this does not fit what is before it; check indentation and quotes",
+    "expected alphabetic or numeric character": f"this is not the name of an alias; {_MARK}",
+    "expected ' '": f"a space is missing; {_TAG}",
+    "expected URI": f"a tag is not one; {_TAG}",
+    "expected '!'": f"a tag is not one; {_TAG}",
+    "expected '>'": f"a tag is not one; {_TAG}",
+    "expected chomping": f"a text cannot begin so; {_BLOCK}",
+    "expected indentation indicator": f"a text cannot begin so; {_BLOCK}",
+    "expected a comment or a line break": f"a text cannot begin so; {_BLOCK}",
+    "expected <block end>": _MISFIT,
+    "expected '<document start>'": _MISFIT,
     "expected the node content": "a value is missing here",
     "mapping values are not allowed": "no ': ' can stand here; check indentation and quotes",
     "sequence entries are not allowed": "no list can begin here; check the indentation",

@@ -1,7 +1,7 @@
 """The one door. Direct calls and bridged calls come through it alike."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter, time
 from typing import assert_never, cast
@@ -9,17 +9,25 @@ from typing import assert_never, cast
 import anyio
 
 from tooldrawer.activity import CallFailed, CallFinished, CallRefused, CallStarted, Emit, Stamp
-from tooldrawer.call import ToolCall, ToolResult, freeze, thawed
+from tooldrawer.call import ToolCall, ToolResult, freeze, is_deeper, thawed
 from tooldrawer.catalog import Catalog
+from tooldrawer.dispatch.cancellation import is_stray
 from tooldrawer.dispatch.guardrails import Allow, Ask, Deny, Guardrail, judge
 from tooldrawer.dispatch.hooks import Hook, chain
-from tooldrawer.dispatch.limits import Limits
+from tooldrawer.dispatch.limits import MOST_LEVELS, Limits
 from tooldrawer.dispatch.permission import Permission
 from tooldrawer.dispatch.validation import Checked, Validation
-from tooldrawer.errors import CallDenied, CallRejected, ToolFailed, ToolTimedOut, UnknownTool
+from tooldrawer.errors import (
+    CallDenied,
+    CallRejected,
+    InvalidArguments,
+    ToolFailed,
+    ToolTimedOut,
+)
 from tooldrawer.registry import Snapshot
 from tooldrawer.tokens import Estimate, compact
 from tooldrawer.tool import JsonObject, Tool
+from tooldrawer.toolset import Toolset
 
 _logger = logging.getLogger(__name__)
 _tokens = Estimate().count
@@ -82,12 +90,13 @@ class Dispatcher:
             ToolFailed: It was, and it broke.
         """
         started = perf_counter()
+        tool: Tool | None = None
         try:
             tool = caller.view().catalog.get(name)
-        except UnknownTool as error:
-            self._refused(caller, None, error, started)
+            frozen, tokens = _frozen(tool, arguments)
+        except CallRejected as error:
+            self._refused(caller, tool and tool.name, error, started)
             raise
-        frozen = cast("JsonObject", freeze(arguments))
         call = ToolCall(name=tool.name, arguments=frozen, id=call_id, session=caller.session)
         self._emit(
             CallStarted(
@@ -95,7 +104,7 @@ class Dispatcher:
                 tool=tool.name,
                 toolset=tool.source,
                 arguments=frozen,
-                argument_tokens=_tokens(compact(frozen)),
+                argument_tokens=tokens,
             )
         )
         return await self._reported(tool, call, caller, started)
@@ -109,16 +118,20 @@ class Dispatcher:
             return await self._run(tool, final, caller, checks)
 
         try:
-            result = await chain(self._hooks, rest)(call)
+            result = _sound(await chain(self._hooks, rest)(call), f"A hook around {tool.name!r}")
         except CallRejected as error:
             self._refused(caller, tool.name, error, started)
             raise
         except ToolFailed as error:
             self._failed(caller, tool.name, str(error), started)
             raise
-        except anyio.get_cancelled_exc_class():
-            self._failed(caller, tool.name, "cancelled", started)
-            raise
+        except anyio.get_cancelled_exc_class() as error:
+            if not is_stray():
+                self._failed(caller, tool.name, "cancelled", started)
+                raise
+            text = f"{tool.name!r} was cancelled by something inside it. Tell the user."
+            self._failed(caller, tool.name, text, started)
+            raise ToolFailed(text) from error
         except Exception as error:  # the boundary to hooks that anyone may have written
             _logger.exception("A hook around %r failed.", tool.name)
             text = f"{tool.name!r} failed in a hook: {error}. Tell the user; do not try again."
@@ -150,7 +163,7 @@ class Dispatcher:
         checks.append(checked)
         final = call.with_arguments(checked.arguments)
         await self._permit(tool, final, caller)
-        result = await self._execute(_unchanged(tool, caller), final, caller)
+        result = await self._execute(*_unchanged(tool, caller), final)
         if not checked.repairs:
             return result
         made = "; ".join(map(str, checked.repairs))
@@ -168,15 +181,15 @@ class Dispatcher:
             case _:
                 assert_never(verdict)
 
-    async def _execute(self, tool: Tool, call: ToolCall, caller: Caller) -> ToolResult:
-        toolset = caller.view().snapshot.owner(tool)
+    async def _execute(self, tool: Tool, toolset: Toolset, call: ToolCall) -> ToolResult:
         limit = self._limits.call_timeout
+        plain = replace(call, arguments=thawed(call.arguments))
         with anyio.move_on_after(limit) as scope:
             try:
-                return await toolset.run(tool, replace(call, arguments=thawed(call.arguments)))
+                return _sound(await toolset.run(tool, plain), repr(tool.name))
             except (CallRejected, ToolFailed):
                 raise
-            except Exception as error:  # the boundary to a tool that anyone may have written
+            except (Exception, SystemExit) as error:  # the boundary to a tool of anyone's
                 _logger.debug("%r raised.", tool.name, exc_info=True)
                 said = str(error) or type(error).__name__
                 raise ToolFailed(f"{tool.name!r} failed: {said}") from error
@@ -197,12 +210,39 @@ class Dispatcher:
         self._emit(CallFailed(**caller.stamp(), tool=tool, error=error, duration=spent))
 
 
-def _unchanged(tool: Tool, caller: Caller) -> Tool:
+def _frozen(tool: Tool, arguments: JsonObject) -> tuple[JsonObject, int]:
+    """The arguments as nobody can change them, and their tokens."""
+    if is_deeper(arguments, MOST_LEVELS):
+        raise InvalidArguments(
+            f"{tool.name!r} was not run: its arguments are nested more than {MOST_LEVELS} levels "
+            "deep. Call again with flatter ones."
+        )
+    frozen = cast("JsonObject", freeze(arguments))
+    try:
+        return frozen, _tokens(compact(frozen))
+    except (TypeError, ValueError) as error:  # e.g. a number of more than 4,300 digits
+        raise InvalidArguments(
+            f"{tool.name!r} was not run: its arguments cannot be written as JSON ({error}). "
+            "Call again with plain values."
+        ) from error
+
+
+def _unchanged(tool: Tool, caller: Caller) -> tuple[Tool, Toolset]:
     """The tool as it is now, after hooks and a person took their time; it must be the same."""
-    now = caller.view().catalog.get(tool.name)
+    view = caller.view()
+    now = view.catalog.get(tool.name)
     if now.fingerprint != tool.fingerprint:
         raise CallDenied(
             f"{tool.name!r} changed while the call was being checked, so it was not run. "
             "Look at it again, then call it as it is now."
         )
-    return now
+    return now, view.snapshot.owner(now)
+
+
+def _sound(result: object, giver: str) -> ToolResult:
+    """The result, if it is one: it comes from code that anyone may have written."""
+    if isinstance(result, ToolResult):
+        blocks = cast("tuple[object, ...]", result.content)
+        if all(isinstance(block, Mapping) for block in blocks):
+            return result
+    raise ToolFailed(f"{giver} gave nothing that is a result. Tell the user; do not try again.")

@@ -53,10 +53,18 @@ async def judge(guardrails: Sequence[Guardrail], tool: Tool, call: ToolCall) -> 
 async def _judged(guardrail: Guardrail, tool: Tool, call: ToolCall) -> Verdict:
     try:
         verdict = guardrail(tool, call)
-        return await verdict if isawaitable(verdict) else verdict
+        verdict = await verdict if isawaitable(verdict) else verdict
     except Exception:  # the boundary to a rule that anyone may have written: fail closed
         _logger.exception("The guardrail %r failed; the call is denied.", guardrail)
-        return Deny("A safety rule could not be checked. Tell the user; do not try again.")
+    else:
+        if _is_verdict(verdict):
+            return verdict
+        _logger.error("The guardrail %r gave no verdict; the call is denied.", guardrail)
+    return Deny("A safety rule could not be checked. Tell the user; do not try again.")
+
+
+def _is_verdict(value: object) -> bool:
+    return isinstance(value, Verdict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 import json
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tooldrawer.call import ToolResult, text_block
@@ -41,23 +42,23 @@ class Rests:
         """
         if _size(result) <= most:
             return result
-        text = result.text
-        if result.structured is not None:
-            text = text or json.dumps(result.structured, ensure_ascii=False)
-        others = tuple(
-            block if len(json.dumps(block)) <= most else _left_out(block)
-            for block in result.content
-            if block.get("type") != "text"
+        blocks = tuple(
+            block if _block_size(block) <= most else _opened(block) for block in result.content
         )
+        fitting = replace(result, content=blocks)
+        if _value_size(result.structured) > most:
+            fitting = _without_structured(fitting)
+        text = fitting.text
         if len(text) <= most:
-            return replace(result, content=(text_block(text), *others), structured=None)
+            return fitting
         self._count += 1
         handle = f"rest-{self._count}"
         self._texts[handle] = text
         while len(self._texts) > self._keep:
             self._texts.popitem(last=False)
         first = self.read(handle, 0, most=most, how_to_read_on=how_to_read_on)
-        return replace(result, content=(*first.content, *others), structured=None)
+        others = (block for block in fitting.content if block.get("type") != "text")
+        return replace(fitting, content=(*first.content, *others))
 
     def read(self, handle: str, offset: int, *, most: int, how_to_read_on: str) -> ToolResult:
         """The next part of a result that was cut."""
@@ -77,15 +78,43 @@ class Rests:
 
 
 def _size(result: ToolResult) -> int:
-    structured = 0 if result.structured is None else len(json.dumps(result.structured))
-    return max(sum(_block_size(block) for block in result.content), structured)
+    return max(sum(map(_block_size, result.content)), _value_size(result.structured))
 
 
 def _block_size(block: JsonObject) -> int:
     text: Json = block.get("text")
-    return len(text) if isinstance(text, str) else len(json.dumps(block))
+    return len(text) if isinstance(text, str) else len(_json(block))
 
 
-def _left_out(block: JsonObject) -> JsonObject:
-    kind, mime = block.get("type"), block.get("mimeType", "unknown type")
-    return text_block(f"[{kind} of {mime}, {len(json.dumps(block)):,} bytes, left out: too large]")
+def _value_size(value: Json) -> int:
+    return 0 if value is None else len(_json(value))
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _without_structured(result: ToolResult) -> ToolResult:
+    """The same with its structured content as text, where the text is not just that already."""
+    plain = replace(result, structured=None)
+    try:
+        is_there = json.loads(result.text) == result.structured
+    except (ValueError, RecursionError):
+        is_there = False
+    return plain if is_there else plain.with_note(_json(result.structured))
+
+
+def _opened(block: JsonObject) -> JsonObject:
+    """A block that is too long, as text: what it embeds, or what it was."""
+    if block.get("type") == "text":
+        return block
+    inner = block.get("resource")
+    about = {**block, **inner} if isinstance(inner, Mapping) else block
+    name = " ".join(str(about[key]) for key in ("type", "uri") if about.get(key))
+    text = about.get("text")
+    if isinstance(text, str):
+        return text_block(f"[{name}]\n{text}")
+    mime, size = about.get("mimeType", "unknown type"), len(_json(block))
+    return text_block(
+        f"[{name} of {mime}, {size:,} bytes, left out: too large. Ask the tool for less.]"
+    )

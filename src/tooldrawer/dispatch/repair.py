@@ -2,20 +2,27 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import jsonschema_rs
 
+from tooldrawer.activity import MASK, names_secret
 from tooldrawer.call import thaw
+from tooldrawer.dispatch.complaints import Complaint, Path, complaints, leaves, place
 from tooldrawer.tool import Json
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+_ABOUT_KIND = ("type", "enum", "const")
 _MOST_REPAIRS = 50
+_MOST_COMPLAINTS = 200
+_MOST_TRIES, _FEWEST_TRIES = 400, 20
+_SIZE_OF_ALL_TRIES = 10_000_000
+"""Characters of arguments that are looked at in all; long arguments get fewer tries."""
 
-Path = tuple[str | int, ...]
+_Identity = tuple[Path, Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,83 +35,103 @@ class Repair:
     is_left_out: bool = False
 
     def __str__(self) -> str:
-        place = "".join(f"/{part}" for part in self.path)
+        where = "".join(f"/{part}" for part in self.path)
         if self.is_left_out:
-            return f"{place}: null left out"
-        return f"{place}: {_shown(self.before)} → {_shown(self.after)}"
+            return f"{where}: null left out"
+        if any(map(names_secret, self.path)):
+            return f"{where}: {MASK} → {MASK}"
+        return f"{where}: {_shown(self.before)} → {_shown(self.after)}"
 
 
-def repaired(
-    arguments: dict[str, Json], validator: jsonschema_rs.Validator
-) -> tuple[dict[str, Json], tuple[Repair, ...]]:
-    """The arguments with every safe repair made, and the list of them.
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """Arguments, what is still wrong with them, and what was put right."""
 
-    A repair is kept only when the complaint about its place goes away.
+    arguments: dict[str, Json]
+    left: Sequence[Complaint] | None
+    """Nothing when the complaints are too many to be told apart."""
+    repairs: tuple[Repair, ...] = ()
+
+
+def repaired(arguments: dict[str, Json], validator: jsonschema_rs.Validator) -> Repaired:
+    """The arguments with every safe repair made.
+
+    A repair is kept only when the complaint about its place goes away. Inside alternatives, where
+    the complaint is about all of them at once, it is enough that it becomes a smaller one.
     """
-    current, repairs = arguments, list[Repair]()
-    while len(repairs) < _MOST_REPAIRS:
-        step = _next_step(current, validator)
-        if step is None:
+    size = len(json.dumps(arguments)) + 1
+    tries = iter(range(max(_FEWEST_TRIES, min(_MOST_TRIES, _SIZE_OF_ALL_TRIES // size))))
+    now = Repaired(arguments, complaints(arguments, validator))
+    while now.left and len(now.left) <= _MOST_COMPLAINTS and len(now.repairs) < _MOST_REPAIRS:
+        better = _better(now, now.left, validator, tries)
+        if better is None:
             break
-        current, repair = step
-        repairs.append(repair)
-    return current, tuple(repairs)
+        now = better
+    return now
 
 
-def _next_step(
-    arguments: dict[str, Json], validator: jsonschema_rs.Validator
-) -> tuple[dict[str, Json], Repair] | None:
-    errors = list(validator.iter_errors(arguments))
-    before = {_identity(error) for error in errors}
-    for error in errors:
-        for path, repair in _candidates(error):
-            changed = _with(arguments, path, repair)
-            left = {_identity(found) for found in validator.iter_errors(changed)}
-            if _identity(error) not in left and len(left) < len(before) + _new_below(left, path):
-                return changed, repair
-    return None
+def _better(
+    now: Repaired,
+    found: Sequence[Complaint],
+    validator: jsonschema_rs.Validator,
+    tries: Iterator[int],
+) -> Repaired | None:
+    """One repair further."""
+    smaller: Repaired | None = None
+    for complaint in found:
+        for leaf, repair in _candidates(complaint):
+            if next(tries, None) is None:
+                return smaller
+            changed = _with(now.arguments, repair)
+            left = complaints(changed, validator)
+            if left is None:
+                continue
+            better = Repaired(changed, left, (*now.repairs, repair))
+            if _is_gone(complaint, repair, found, left):
+                return better
+            if smaller is None and _is_gone(leaf, repair, _leaves(found), _leaves(left)):
+                smaller = better
+    return smaller
 
 
-def _identity(error: jsonschema_rs.ValidationError) -> tuple[Path, tuple[str | int, ...]]:
-    return tuple(error.instance_path), tuple(error.schema_path)
+def _is_gone(
+    complaint: Complaint, repair: Repair, before: Iterable[Complaint], after: Iterable[Complaint]
+) -> bool:
+    """Whether a repair ended a complaint and made no other in its stead.
+
+    Complaints below its place do not count: they are about what only now can be looked into, for
+    example a decoded object, and must be put right in their turn.
+    """
+    left = {_identity(item) for item in after}
+    if _identity(complaint) in left:
+        return False
+    depth = len(repair.path)
+    elsewhere = [path for path, _ in left if len(path) <= depth or path[:depth] != repair.path]
+    return len(elsewhere) < len({_identity(item) for item in before})
 
 
-def _new_below(left: set[tuple[Path, tuple[str | int, ...]]], path: Path) -> int:
-    """Complaints inside a value that only now can be looked into, e.g. a decoded object."""
-    return sum(1 for place, _ in left if len(place) > len(path) and place[: len(path)] == path)
+def _leaves(found: Iterable[Complaint]) -> Iterator[Complaint]:
+    for complaint in found:
+        yield from leaves(complaint)
 
 
-def _candidates(error: jsonschema_rs.ValidationError) -> Iterator[tuple[Path, Repair]]:
-    path = tuple(error.instance_path)
-    value = cast("Json", error.instance)
-    if path and isinstance(path[-1], str) and value is None and _is_type_error(error):
-        yield path, Repair(path, None, None, is_left_out=True)
-    for leaf in _leaves(error):
-        place = tuple(leaf.instance_path)
-        if not place:
+def _identity(complaint: Complaint) -> _Identity:
+    return place(complaint), tuple(complaint.schema_path)
+
+
+def _candidates(complaint: Complaint) -> Iterator[tuple[Complaint, Repair]]:
+    for leaf in leaves(complaint):
+        path, old = place(leaf), cast("Json", leaf.instance)
+        if not path:
             continue
-        old = cast("Json", leaf.instance)
+        if old is None and isinstance(path[-1], str) and leaf.kind.name in _ABOUT_KIND:
+            yield leaf, Repair(path, None, None, is_left_out=True)
         for new in _values(old, leaf):
-            yield place, Repair(place, old, new)
+            yield leaf, Repair(path, old, new)
 
 
-def _is_type_error(error: jsonschema_rs.ValidationError) -> bool:
-    return error.kind.name in ("type", "anyOf", "oneOf", "enum")
-
-
-def _leaves(error: jsonschema_rs.ValidationError) -> Iterator[jsonschema_rs.ValidationError]:
-    """The complaint itself, or those of each alternative that was not met."""
-    context = getattr(error.kind, "context", None)
-    if not context:
-        yield error
-        return
-    for branch in context:
-        if len(branch) == 1:
-            yield from _leaves(branch[0])
-
-
-def _values(value: Json, error: jsonschema_rs.ValidationError) -> Iterator[Json]:
-    kind = error.kind
+def _values(value: Json, complaint: Complaint) -> Iterator[Json]:
+    kind = complaint.kind
     if kind.name == "type":
         for wanted in cast("Sequence[str]", kind.types):  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
             yield from _as_type(value, wanted)
@@ -114,10 +141,10 @@ def _values(value: Json, error: jsonschema_rs.ValidationError) -> Iterator[Json]
 
 
 def _as_type(value: Json, wanted: str) -> Iterator[Json]:
-    if isinstance(value, str):
-        yield from _from_text(value, wanted)
-    if wanted == "array" and value is not None and not isinstance(value, list):
-        yield [thaw(value)]
+    found = list(_from_text(value, wanted)) if isinstance(value, str) else []
+    if not found and wanted == "array" and value is not None and not isinstance(value, list):
+        found = [[thaw(value)]]
+    yield from found
 
 
 def _from_text(value: str, wanted: str) -> Iterator[Json]:
@@ -144,17 +171,20 @@ def _as_one_of(value: str, options: Sequence[Json]) -> Iterator[Json]:
         yield same[0]
 
 
-def _with(arguments: dict[str, Json], path: Path, repair: Repair) -> dict[str, Json]:
-    """A copy with one value changed or left out."""
-    copy = cast("dict[str, Json]", thaw(arguments))
-    place: Json = copy
-    for step in path[:-1]:
-        place = cast("dict[str | int, Json]", place)[step]
-    holder = cast("dict[str | int, Json]", place)
+def _with(arguments: dict[str, Json], repair: Repair) -> dict[str, Json]:
+    """A copy with one value changed or left out; what it did not change, it shares."""
+    copy = dict(arguments)
+    holder = cast("dict[str | int, Json]", copy)
+    for step in repair.path[:-1]:
+        inner = holder[step]
+        holder[step] = (
+            dict(inner) if isinstance(inner, Mapping) else list(cast("list[Json]", inner))
+        )
+        holder = cast("dict[str | int, Json]", holder[step])
     if repair.is_left_out:
-        del holder[path[-1]]
+        del holder[repair.path[-1]]
     else:
-        holder[path[-1]] = repair.after
+        holder[repair.path[-1]] = repair.after
     return copy
 
 

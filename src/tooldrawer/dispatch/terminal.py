@@ -1,6 +1,7 @@
 """The approver in a terminal."""
 
 import json
+import os
 import sys
 from typing import TextIO
 
@@ -8,6 +9,11 @@ import anyio
 import anyio.to_thread
 
 from tooldrawer.dispatch.approvals import Answer, ApprovalRequest
+
+try:
+    import termios
+except ImportError:  # Windows
+    termios = None
 
 _ANSWERS = {
     "y": Answer.ONCE,
@@ -37,6 +43,7 @@ class TerminalApprover:
     async def __call__(self, request: ApprovalRequest) -> Answer:
         """Ask until the answer is one of those offered; the end of the input is a no."""
         async with self._turn:
+            self._forget_what_was_typed()
             self._write.write(rendered(request))
             while True:
                 self._write.write("[y]es once, this [s]ession, [a]lways, [N]o: ")
@@ -48,6 +55,11 @@ class TerminalApprover:
                 if answer is not None:
                     return answer
 
+    def _forget_what_was_typed(self) -> None:
+        # A late "y" to a question that timed out must not answer the next one.
+        if termios is not None and self._read.isatty():
+            termios.tcflush(self._read.fileno(), termios.TCIFLUSH)
+
     async def _line(self) -> str:
         # A terminal or pipe can be waited for and the wait cancelled; a thread that sits in
         # readline() after the question timed out would swallow the answer to the next one.
@@ -56,7 +68,23 @@ class TerminalApprover:
             await anyio.wait_readable(descriptor)
         except (OSError, ValueError, NotImplementedError):
             return await anyio.to_thread.run_sync(self._read.readline, abandon_on_cancel=True)
-        return self._read.readline()
+        return await _line_of(descriptor)
+
+
+async def _line_of(descriptor: int) -> str:
+    """One line, byte by byte: what follows it is left for the next question.
+
+    readline() would wait for the end of the line without letting anything else run, and would take
+    along the lines that are there already, which can then not be waited for.
+    """
+    line = b""
+    while not line.endswith(b"\n"):
+        await anyio.wait_readable(descriptor)
+        byte = os.read(descriptor, 1)
+        if not byte:
+            break
+        line += byte
+    return line.decode(errors="replace")
 
 
 def rendered(request: ApprovalRequest) -> str:

@@ -5,12 +5,14 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Never, cast
+from typing import Never
 
 import jsonschema_rs
 
+from tooldrawer.activity import names_secret
 from tooldrawer.bridge import signature
 from tooldrawer.call import is_deeper, thawed
+from tooldrawer.dispatch.complaints import Complaint, place
 from tooldrawer.dispatch.repair import Repair, repaired
 from tooldrawer.errors import InvalidArguments
 from tooldrawer.tool import Json, JsonObject, Tool
@@ -19,7 +21,7 @@ _DRAFT_7 = "draft-07"
 _BACKTRACKING = 100_000
 """Steps of a regular expression before it counts as not matching: a schema's pattern is somebody
 else's, and `(a+)+$` would otherwise run for years."""
-_MOST_ERRORS_SHOWN = 3
+_MOST_SHOWN = 3
 _MOST_SCHEMA_LEVELS = 128
 
 
@@ -52,13 +54,15 @@ class Validation:
         validator = self._validator(tool)
         if isinstance(validator, str):
             return Checked(arguments=plain, warning=validator)
-        if validator.is_valid(plain):
-            return Checked(arguments=plain)
-        changed, repairs = repaired(plain, validator)
-        errors = list(validator.iter_errors(changed))
-        if errors:
-            raise InvalidArguments(_complaint(tool, errors))
-        return Checked(arguments=changed, repairs=repairs)
+        try:
+            if validator.is_valid(plain):
+                return Checked(arguments=plain)
+            better = repaired(plain, validator)
+        except ValueError as error:  # half a character, or a key that is not text: not JSON
+            raise InvalidArguments(_refusal(tool, f"/: cannot be read as JSON: {error}")) from error
+        if better.left is None or better.left:
+            raise InvalidArguments(_refusal(tool, _said(better.left)))
+        return Checked(arguments=better.arguments, repairs=better.repairs)
 
     def _validator(self, tool: Tool) -> "jsonschema_rs.Validator | str":
         with self._lock:
@@ -100,7 +104,7 @@ def _compile(schema: JsonObject, max_bytes: int) -> "jsonschema_rs.Validator | s
             plain, retriever=_refuse_network, pattern_options=options, validate_formats=False
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+        reason = str(error).partition("\n")[0]
         return f"The schema cannot be compiled ({reason}); the call went through unchecked."
 
 
@@ -108,16 +112,25 @@ def _refuse_network(address: str) -> Never:
     raise ValueError(f"{address} is outside the schema, and nothing is fetched for one")
 
 
-def _complaint(tool: Tool, errors: Sequence[jsonschema_rs.ValidationError]) -> str:
-    said = [f"{pointer(error.instance_path)}: {error.message[:200]}" for error in errors]
-    more = len(said) - _MOST_ERRORS_SHOWN
-    shown = "; ".join(said[:_MOST_ERRORS_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+def _said(found: Sequence[Complaint] | None) -> str:
+    if found is None:
+        return "/: fits none of the alternatives that its schema offers"
+    more = len(found) - _MOST_SHOWN
+    shown = "; ".join(map(_shown, found[:_MOST_SHOWN]))
+    return f"{shown}; and {more} more" if more > 0 else shown
+
+
+def _shown(complaint: Complaint) -> str:
+    path = place(complaint)
+    where = "".join(f"/{part}" for part in path) or "/"
+    if any(map(names_secret, path)):
+        # The text goes into the activity as well, where the value must not be.
+        return f"{where}: does not fit the schema's {complaint.kind.name!r}"
+    return f"{where}: {complaint.message[:200]}"
+
+
+def _refusal(tool: Tool, said: str) -> str:
     return (
-        f"{tool.name!r} was not run: {shown}. "
+        f"{tool.name!r} was not run: {said}. "
         f"Its signature is {tool.name}{signature(tool)}. Correct the arguments and call again."
     )
-
-
-def pointer(path: "Sequence[str | int]") -> str:
-    """A place inside the arguments, as a JSON pointer."""
-    return "".join(f"/{part}" for part in cast("Sequence[object]", path)) or "/"

@@ -1,5 +1,6 @@
 """OpenAI chat completions, and everything that imitates it."""
 
+from collections.abc import Mapping
 from typing import cast
 
 from tooldrawer.call import thaw, thawed
@@ -16,8 +17,8 @@ def render(tool: Tool) -> dict[str, Json]:
     }
     if tool.shape != "openai":
         return {"type": "function", "function": known}
-    if "function" in tool.raw:
-        inner = cast("JsonObject", tool.raw["function"])
-        return {**thawed(tool.raw), "function": overlaid(inner, known)}
+    inner = tool.raw.get("function")
+    if isinstance(inner, Mapping):
+        return {**thawed(tool.raw), "function": overlaid(cast("JsonObject", inner), known)}
     flat = {key: value for key, value in tool.raw.items() if key != "type"}
     return {"type": "function", "function": overlaid(flat, known)}

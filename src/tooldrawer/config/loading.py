@@ -19,6 +19,7 @@ from tooldrawer.config.words import quoted
 from tooldrawer.errors import ConfigError
 
 FILE_NAME = "tooldrawer.yaml"
+_DEPTH_OF_ENV = 3
 _PLAIN_KEY = re.compile(r"[\w*/-]{1,60}")
 
 
@@ -100,10 +101,12 @@ def _sentences(mistakes: list[Mistake], document: Document, name: str) -> list[s
 
 def _key(path: Path) -> str:
     text = ""
-    for step in path:
+    for at, step in enumerate(path):
         if isinstance(step, int):
             text += f"[{step}]"
         else:
             own = step if _PLAIN_KEY.fullmatch(step) else quoted(step)
-            text += f".{own}" if text else own
+            # `env: {TOKEN=secret}` is a key without a value.
+            is_hidden = own != step and at >= _DEPTH_OF_ENV and path[0] == "mcp_servers"
+            text += ("." if text else "") + ("(a key that is not shown)" if is_hidden else own)
     return text or "the file"

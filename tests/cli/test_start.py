@@ -1,0 +1,47 @@
+"""The first things that a newcomer types."""
+
+from importlib.metadata import version
+
+from tests.cli.shell import Shell
+
+
+def test_the_version_is_that_of_the_package(shell: Shell) -> None:
+    assert shell.run("--version").text == f"tooldrawer {version('tooldrawer')}\n"
+
+
+def test_no_arguments_show_the_commands(shell: Shell) -> None:
+    shown = shell.run().text
+    assert "Usage: tooldrawer" in shown
+    for command in ("find", "tools", "describe", "call", "explain", "config", "demo", "bench"):
+        assert f" {command} " in shown
+
+
+def test_a_group_without_a_command_shows_its_commands(shell: Shell) -> None:
+    assert "check" in shell.run("config").text
+    assert "core" in shell.run("bench").text
+
+
+def test_help_is_there_for_a_command_in_both_spellings(shell: Shell) -> None:
+    assert shell.run("find", "-h").text == shell.run("find", "--help").text
+
+
+def test_config_check_counts_what_it_found(workshop: Shell) -> None:
+    said = workshop.run("config", "check").text
+    assert said.startswith("tooldrawer.yaml is right: ")
+    assert "1 toolsets, 1 scopes" in said
+    assert workshop.run("config", "check", "tooldrawer.yaml", "--json").json == {
+        "file": "tooldrawer.yaml",
+        "mcp_servers": 0,
+        "toolsets": 1,
+        "scopes": 1,
+        "hooks": 0,
+        "guardrails": 1,
+    }
+
+
+def test_the_configuration_of_the_user_is_found_when_the_folder_has_none(workshop: Shell) -> None:
+    (workshop.folder / "home" / "tooldrawer").mkdir(parents=True)
+    own = workshop.folder / "home" / "tooldrawer" / "tooldrawer.yaml"
+    (workshop.folder / "tooldrawer.yaml").rename(own)
+    assert workshop.run("config", "check").text.startswith(f"{own} is right: ")
+    assert list(workshop.run("tools", "--json").json) == ["workshop"]

@@ -1,0 +1,204 @@
+"""A call ends at its time limit, and when whoever made it is cancelled."""
+
+from threading import Event
+
+import anyio
+import pytest
+
+from tests.dispatch.parts import TOOL, ask, events, lab, texts
+from tests.fakes import SilentApprover
+from tests.requirements import requirement
+from tooldrawer import (
+    Config,
+    Drawer,
+    FunctionToolset,
+    Grants,
+    Limits,
+    Next,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from tooldrawer.activity import CallFailed, CallFinished
+
+pytestmark = pytest.mark.anyio
+
+SHORT = Config(limits=Limits(call_timeout=0.05))
+
+
+class Hanging:
+    """A tool that never ends by itself, and remembers how it ended."""
+
+    def __init__(self) -> None:
+        self.began = anyio.Event()
+        self.ended_by: list[type[BaseException]] = []
+
+    async def run(self, tool: Tool, call: ToolCall) -> ToolResult:
+        self.began.set()
+        try:
+            await anyio.sleep_forever()
+        except BaseException as error:
+            self.ended_by.append(type(error))
+            raise
+        raise AssertionError("forever is over")
+
+
+@requirement("DSP-8")
+async def test_a_tool_that_hangs_is_stopped_at_its_limit() -> None:
+    hanging = Hanging()
+    drawer = Drawer([lab({}, hanging.run)], config=SHORT)
+    with anyio.fail_after(5):
+        result = await drawer.session().call(TOOL, call_id="c1")
+    assert (result.is_error, result.call_id) == (True, "c1")
+    assert result.text == (
+        f"'{TOOL}' did not finish within 0.05 s and was stopped. "
+        "Ask for less at once, or tell the user."
+    )
+    assert hanging.ended_by == [anyio.get_cancelled_exc_class()]
+    (failed,) = events(drawer, CallFailed)
+    assert (failed.tool, failed.error) == (TOOL, result.text)
+    assert failed.duration >= 0.05
+
+
+@requirement("DSP-8")
+async def test_a_plain_function_that_hangs_is_left_behind_at_its_limit() -> None:
+    release = Event()
+
+    def wait() -> str:
+        """Wait for somebody who does not come."""
+        release.wait(30)
+        return "at last"
+
+    drawer = Drawer([FunctionToolset("local", [wait])], config=SHORT)
+    try:
+        with anyio.fail_after(5):
+            result = await drawer.session().call("wait")
+    finally:
+        release.set()
+    assert result.is_error
+    assert "'wait' did not finish within 0.05 s" in result.text
+
+
+@requirement("DSP-8")
+async def test_a_tool_that_finishes_while_it_is_stopped_still_gives_its_result() -> None:
+    async def tidy(tool: Tool, call: ToolCall) -> ToolResult:
+        with anyio.CancelScope() as scope:
+            await anyio.sleep_forever()
+        assert not scope.cancelled_caught
+        raise AssertionError("forever is over")
+
+    async def stubborn(tool: Tool, call: ToolCall) -> ToolResult:
+        try:
+            await anyio.sleep_forever()
+        except anyio.get_cancelled_exc_class():
+            return ToolResult.of_text("what I have so far")
+        raise AssertionError("forever is over")
+
+    with anyio.fail_after(5):
+        stopped = await Drawer([lab({}, tidy)], config=SHORT).session().call(TOOL)
+        given = await Drawer([lab({}, stubborn)], config=SHORT).session().call(TOOL)
+    assert "was stopped" in stopped.text
+    assert (given.text, given.is_error) == ("what I have so far", False)
+
+
+@requirement("DSP-8")
+async def test_the_time_limit_is_the_tools_own_and_not_the_persons(grants: Grants) -> None:
+    async def slow_person(*_: object) -> str:
+        await anyio.sleep(0.1)
+        return "once"
+
+    async def slow_hook(call: ToolCall, proceed: Next) -> ToolResult:
+        await anyio.sleep(0.1)
+        return await proceed(call)
+
+    drawer = Drawer(
+        [lab({})],
+        config=SHORT,
+        hooks=[slow_hook],
+        guardrails=[ask],
+        approver=slow_person,  # pyright: ignore[reportArgumentType]
+        grants=grants,
+    )
+    assert not (await drawer.session().call(TOOL)).is_error
+
+
+@requirement("DSP-8")
+async def test_cancelling_a_call_reaches_the_tool() -> None:
+    hanging = Hanging()
+    drawer = Drawer([lab({}, hanging.run)])
+    session = drawer.session()
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.call, TOOL)
+            await hanging.began.wait()
+            tasks.cancel_scope.cancel()
+    assert hanging.ended_by == [anyio.get_cancelled_exc_class()]
+    (failed,) = events(drawer, CallFailed)
+    assert (failed.tool, failed.error) == (TOOL, "cancelled")
+
+
+@requirement("DSP-8")
+async def test_cancelling_a_turn_reaches_every_tool_of_it() -> None:
+    began, ended = [0], [0]
+    everyone = anyio.Event()
+
+    async def hang(tool: Tool, call: ToolCall) -> ToolResult:
+        began[0] += 1
+        if began[0] == 5:
+            everyone.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended[0] += 1
+        raise AssertionError("forever is over")
+
+    session = Drawer([lab({}, hang)]).session()
+    calls = [ToolCall(name=TOOL) for _ in range(20)]
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: session.call_all(calls, concurrency=5))
+            await everyone.wait()
+            tasks.cancel_scope.cancel()
+    assert (began, ended) == ([5], [5])
+
+
+@requirement("DSP-8")
+async def test_cancelling_a_call_withdraws_the_question(
+    desk: FunctionToolset, ran: list[str], grants: Grants
+) -> None:
+    approver = SilentApprover()
+    drawer = Drawer([desk], guardrails=[ask], approver=approver, grants=grants)
+    with anyio.move_on_after(0.05) as scope:
+        await drawer.session().call("read_note", {"title": "a"})
+    assert scope.cancelled_caught
+    assert approver.was_cancelled
+    assert ran == []
+
+
+@requirement("DSP-8")
+async def test_one_call_can_be_cancelled_among_others() -> None:
+    hanging = Hanging()
+    drawer = Drawer([lab({}, hanging.run), FunctionToolset("local", [fine])])
+    session = drawer.session()
+    results: list[ToolResult] = []
+
+    async def hang(scope: anyio.CancelScope) -> None:
+        with scope:
+            await session.call(TOOL)
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            scope = anyio.CancelScope()
+            tasks.start_soon(hang, scope)
+            await hanging.began.wait()
+            results.append(await session.call("fine"))
+            scope.cancel()
+        results.append(await session.call("fine"))
+    assert texts(results) == ["fine", "fine"]
+    assert len(hanging.ended_by) == 1
+    assert len(events(drawer, CallFinished)) == 2
+
+
+async def fine() -> str:
+    """Do something."""
+    return "fine"

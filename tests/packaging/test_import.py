@@ -1,0 +1,79 @@
+"""Importing the library is quick, and brings in nothing that only commands or servers need."""
+
+import ast
+import re
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from sys import stdlib_module_names
+from typing import Any
+
+from tests.packaging.python import printed
+
+CHECKOUT = Path(__file__).parents[2]
+HEAVY = (
+    "mcp", "mcp_types", "starlette", "uvicorn", "httpx", "httpx2", "typer", "rich", "yaml",
+    "pydantic", "numpy", "splintr", "snowballstemmer",
+)  # fmt: skip
+NEEDED = "anyio, jsonschema_rs, rapidfuzz, platformdirs, docstring_parser"
+SECONDS = "import time; began = time.perf_counter(); import {}; print(time.perf_counter() - began)"
+
+
+def test_importing_the_library_brings_in_no_server_web_terminal_or_model_package() -> None:
+    program = f"import sys, tooldrawer; print([name for name in {HEAVY} if name in sys.modules])"
+    assert printed(program) == "[]"
+
+
+def test_a_drawer_can_be_built_without_the_packages_of_the_commands() -> None:
+    program = (
+        "import sys; from tooldrawer import Drawer, StaticToolset\n"
+        "drawer = Drawer([StaticToolset('a', [{'name': 'b'}])])\n"
+        "print(sorted({'typer', 'rich', 'yaml', 'pydantic'} & set(sys.modules)))"
+    )
+    assert printed(program) == "[]"
+
+
+def test_importing_the_library_costs_at_most_four_times_what_its_own_needs_cost() -> None:
+    ours, needed = list[float](), list[float]()
+    for _ in range(5):
+        ours.append(float(printed(SECONDS.format("tooldrawer"))))
+        needed.append(float(printed(SECONDS.format(NEEDED))))
+    ratio = min(ours) / min(needed)
+    assert ratio <= 4, f"import tooldrawer takes {ratio:.2f} times as long as import {NEEDED}"
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    project = _project()
+    declared = {_package(line) for line in project["dependencies"]}
+    declared |= {_package(line) for line in project["optional-dependencies"]["tokens"]}
+    owners = packages_distributions()
+    imported = {
+        module: {_package(owner) for owner in owners.get(module, ["nobody"])}
+        for file in sorted((CHECKOUT / "src").rglob("*.py"))
+        for module in _imported(file)
+    }
+    assert imported
+    assert {module for module, owner in imported.items() if not owner & declared} == set()
+
+
+def _project() -> dict[str, Any]:
+    with (CHECKOUT / "pyproject.toml").open("rb") as file:
+        return tomllib.load(file)["project"]
+
+
+def _package(requirement_line: str) -> str:
+    found = re.match(r"[A-Za-z0-9._-]+", requirement_line)
+    assert found
+    return re.sub(r"[-_.]+", "-", found.group()).lower()
+
+
+def _imported(file: Path) -> set[str]:
+    """The packages of others that a module imports, wherever in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+    roots = {name.partition(".")[0] for name in names}
+    return roots - set(stdlib_module_names) - {"tooldrawer"}
