@@ -52,9 +52,11 @@ class SilentApprover:
     """Never answers."""
 
     def __init__(self) -> None:
+        self.asked = anyio.Event()
         self.was_cancelled = False
 
     async def __call__(self, request: ApprovalRequest) -> Answer:
+        self.asked.set()
         try:
             await anyio.Event().wait()
         except anyio.get_cancelled_exc_class():

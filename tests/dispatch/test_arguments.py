@@ -157,6 +157,8 @@ UNREPAIRABLE: list[tuple[JsonObject, Json]] = [
     (INTEGER, ""),
     (INTEGER, True),
     (INTEGER, "9" * 30),
+    (INTEGER, float("nan")),
+    (INTEGER, float("inf")),
     (NUMBER, "1,5"),
     (NUMBER, "nan"),
     (NUMBER, "1e999"),

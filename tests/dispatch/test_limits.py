@@ -1,5 +1,6 @@
 """A call ends at its time limit, and when whoever made it is cancelled."""
 
+import math
 from threading import Event
 
 import anyio
@@ -9,6 +10,8 @@ from tests.dispatch.parts import TOOL, ask, events, lab, texts
 from tests.fakes import SilentApprover
 from tests.requirements import requirement
 from tooldrawer import (
+    Answer,
+    ApprovalRequest,
     Config,
     Drawer,
     FunctionToolset,
@@ -57,7 +60,7 @@ async def test_a_tool_that_hangs_is_stopped_at_its_limit() -> None:
     assert hanging.ended_by == [anyio.get_cancelled_exc_class()]
     (failed,) = events(drawer, CallFailed)
     assert (failed.tool, failed.error) == (TOOL, result.text)
-    assert failed.duration >= 0.05
+    assert failed.duration > 0.04
 
 
 @requirement("DSP-8")
@@ -81,12 +84,6 @@ async def test_a_plain_function_that_hangs_is_left_behind_at_its_limit() -> None
 
 @requirement("DSP-8")
 async def test_a_tool_that_finishes_while_it_is_stopped_still_gives_its_result() -> None:
-    async def tidy(tool: Tool, call: ToolCall) -> ToolResult:
-        with anyio.CancelScope() as scope:
-            await anyio.sleep_forever()
-        assert not scope.cancelled_caught
-        raise AssertionError("forever is over")
-
     async def stubborn(tool: Tool, call: ToolCall) -> ToolResult:
         try:
             await anyio.sleep_forever()
@@ -95,31 +92,41 @@ async def test_a_tool_that_finishes_while_it_is_stopped_still_gives_its_result()
         raise AssertionError("forever is over")
 
     with anyio.fail_after(5):
-        stopped = await Drawer([lab({}, tidy)], config=SHORT).session().call(TOOL)
         given = await Drawer([lab({}, stubborn)], config=SHORT).session().call(TOOL)
-    assert "was stopped" in stopped.text
     assert (given.text, given.is_error) == ("what I have so far", False)
 
 
 @requirement("DSP-8")
 async def test_the_time_limit_is_the_tools_own_and_not_the_persons(grants: Grants) -> None:
-    async def slow_person(*_: object) -> str:
-        await anyio.sleep(0.1)
-        return "once"
+    left: dict[str, float] = {}
 
-    async def slow_hook(call: ToolCall, proceed: Next) -> ToolResult:
-        await anyio.sleep(0.1)
+    def note(who: str) -> None:
+        left[who] = anyio.current_effective_deadline() - anyio.current_time()
+
+    async def hook(call: ToolCall, proceed: Next) -> ToolResult:
+        note("hook")
         return await proceed(call)
 
+    async def approver(request: ApprovalRequest) -> Answer:
+        note("person")
+        return Answer.ONCE
+
+    async def run(tool: Tool, call: ToolCall) -> ToolResult:
+        note("tool")
+        return ToolResult()
+
     drawer = Drawer(
-        [lab({})],
-        config=SHORT,
-        hooks=[slow_hook],
+        [lab({}, run)],
+        config=Config(limits=Limits(call_timeout=10, approval_timeout=1000)),
+        hooks=[hook],
         guardrails=[ask],
-        approver=slow_person,  # pyright: ignore[reportArgumentType]
+        approver=approver,
         grants=grants,
     )
-    assert not (await drawer.session().call(TOOL)).is_error
+    await drawer.session().call(TOOL)
+    assert left["hook"] == math.inf
+    assert 10 < left["person"] <= 1000
+    assert 0 < left["tool"] <= 10
 
 
 @requirement("DSP-8")
@@ -168,9 +175,11 @@ async def test_cancelling_a_call_withdraws_the_question(
 ) -> None:
     approver = SilentApprover()
     drawer = Drawer([desk], guardrails=[ask], approver=approver, grants=grants)
-    with anyio.move_on_after(0.05) as scope:
-        await drawer.session().call("read_note", {"title": "a"})
-    assert scope.cancelled_caught
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(drawer.session().call, "read_note", {"title": "a"})
+            await approver.asked.wait()
+            tasks.cancel_scope.cancel()
     assert approver.was_cancelled
     assert ran == []
 

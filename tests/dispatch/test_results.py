@@ -1,7 +1,7 @@
 """A result comes back as the tool gave it; one that is too long can be read to its end."""
 
 import json
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -105,7 +105,7 @@ async def read_on(session: Session, result: ToolResult) -> list[str]:
             return parts
         (note,) = notes
         call, _, envelope = note.partition("To read on: ")[2].rstrip("]").partition(" ")
-        result = await session.call(call, cast("Any", json.loads(envelope)))
+        result = await session.call(call, json.loads(envelope))
         assert not result.is_error
 
 

@@ -1,9 +1,19 @@
-"""Programs in a Python of their own."""
+"""The project as it is declared, and programs in a Python of their own."""
 
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def project() -> dict[str, Any]:
+    """What pyproject.toml says about the project."""
+    with (CHECKOUT / "pyproject.toml").open("rb") as file:
+        return tomllib.load(file)["project"]
 
 
 def printed(program: str, *, python: str | Path = sys.executable, cwd: Path | None = None) -> str:

@@ -2,15 +2,12 @@
 
 import ast
 import re
-import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from sys import stdlib_module_names
-from typing import Any
 
-from tests.packaging.python import printed
+from tests.packaging.python import CHECKOUT, printed, project
 
-CHECKOUT = Path(__file__).parents[2]
 HEAVY = (
     "mcp", "mcp_types", "starlette", "uvicorn", "httpx", "httpx2", "typer", "rich", "yaml",
     "pydantic", "numpy", "splintr", "snowballstemmer",
@@ -43,9 +40,9 @@ def test_importing_the_library_costs_at_most_four_times_what_its_own_needs_cost(
 
 
 def test_every_package_that_is_imported_is_declared() -> None:
-    project = _project()
-    declared = {_package(line) for line in project["dependencies"]}
-    declared |= {_package(line) for line in project["optional-dependencies"]["tokens"]}
+    facts = project()
+    lines = [*facts["dependencies"], *facts["optional-dependencies"]["tokens"]]
+    declared = {_package(line) for line in lines}
     owners = packages_distributions()
     imported = {
         module: {_package(owner) for owner in owners.get(module, ["nobody"])}
@@ -56,13 +53,8 @@ def test_every_package_that_is_imported_is_declared() -> None:
     assert {module for module, owner in imported.items() if not owner & declared} == set()
 
 
-def _project() -> dict[str, Any]:
-    with (CHECKOUT / "pyproject.toml").open("rb") as file:
-        return tomllib.load(file)["project"]
-
-
-def _package(requirement_line: str) -> str:
-    found = re.match(r"[A-Za-z0-9._-]+", requirement_line)
+def _package(line: str) -> str:
+    found = re.match(r"[A-Za-z0-9._-]+", line)
     assert found
     return re.sub(r"[-_.]+", "-", found.group()).lower()
 

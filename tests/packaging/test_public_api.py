@@ -54,8 +54,8 @@ PUBLIC = [
     "errors",
     "read_only",
 ]
-ALIASES = {"Event", "Next", "Verdict"}
-"""Names for types made of other public or documented ones; Python has no docstring for these."""
+ALIASES = {"Event", "Guardrail", "Next", "Verdict"}
+"""Names for types made of others; Python keeps no docstring for these."""
 
 
 def test_the_public_names_are_exactly_these_in_order() -> None:

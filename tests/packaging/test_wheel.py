@@ -1,20 +1,16 @@
-"""What is published: a wheel with all of the package and nothing else, that works when installed."""
+"""What is published: a wheel with all of the package, nothing else, that works when installed."""
 
 import os
 import subprocess
 import sys
-import tomllib
 from email import message_from_string
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
-from tests.packaging.python import printed
+from tests.packaging.python import CHECKOUT, printed, project
 
-# One worker builds and installs for all of them where the run is grouped (--dist loadgroup).
-pytestmark = [pytest.mark.xdist_group("wheel"), pytest.mark.timeout(900)]
-CHECKOUT = Path(__file__).parents[2]
 LIBRARY = '''
 import anyio
 
@@ -55,16 +51,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-@pytest.fixture(scope="session")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment into which only the wheel and its needs were installed."""
-    folder = tmp_path_factory.mktemp("installed")
-    _run(sys.executable, "-m", "venv", folder, cwd=folder)
-    programs = folder / "bin"
-    _run(programs / "python", "-m", "pip", "install", "--quiet", wheel, cwd=folder)
-    return programs
-
-
 def test_the_wheel_has_every_file_of_the_package_and_no_other(wheel: Path) -> None:
     source = CHECKOUT / "src"
     expected = {
@@ -79,9 +65,7 @@ def test_the_wheel_has_every_file_of_the_package_and_no_other(wheel: Path) -> No
 
 
 def test_the_wheel_says_what_it_is(wheel: Path) -> None:
-    with (CHECKOUT / "pyproject.toml").open("rb") as file:
-        project = tomllib.load(file)["project"]
-    version = project["version"]
+    version = project()["version"]
     folder = f"tooldrawer-{version}.dist-info"
     with ZipFile(wheel) as content:
         facts = message_from_string(content.read(f"{folder}/METADATA").decode())
@@ -91,25 +75,32 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     assert (facts["Name"], facts["Version"]) == ("tooldrawer", version)
     assert (facts["Requires-Python"], facts["License-Expression"]) == (">=3.11", "MIT")
     needed = [line for line in facts.get_all("Requires-Dist", []) if "extra ==" not in line]
-    assert sorted(needed) == sorted(project["dependencies"])
+    assert sorted(needed) == sorted(project()["dependencies"])
     assert scripts[:2] == ["[console_scripts]", "tooldrawer = tooldrawer.cli:main"]
     assert licence == (CHECKOUT / "LICENSE").read_bytes()
 
 
-def test_the_installed_command_tells_its_version(installed: Path, tmp_path: Path) -> None:
-    said = _run(installed / "tooldrawer", "--version", cwd=tmp_path)
-    with (CHECKOUT / "pyproject.toml").open("rb") as file:
-        assert said == f"tooldrawer {tomllib.load(file)['project']['version']}\n"
+@pytest.mark.timeout(900)
+def test_the_wheel_works_where_only_it_and_its_needs_are_installed(
+    wheel: Path, tmp_path: Path
+) -> None:
+    # One test, because workers that run tests at the same time would each install it.
+    place, empty = tmp_path / "installed", tmp_path / "empty"
+    empty.mkdir()
+    _run(sys.executable, "-m", "venv", place, cwd=empty)
+    programs = place / "bin"
+    _run(programs / "python", "-m", "pip", "install", "--quiet", wheel, cwd=empty)
 
+    assert (
+        _run(programs / "tooldrawer", "--version", cwd=empty)
+        == f"tooldrawer {project()['version']}\n"
+    )
 
-def test_the_installed_command_shows_the_demo(installed: Path, tmp_path: Path) -> None:
-    said = _run(installed / "tooldrawer", "demo", cwd=tmp_path)
-    assert said.startswith("The drawer is closed: ")
-    assert "\nLedger: saved " in said
+    told = _run(programs / "tooldrawer", "demo", cwd=empty)
+    assert told.startswith("The drawer is closed: ")
+    assert "\nLedger: saved " in told
 
-
-def test_the_installed_library_runs_a_session(installed: Path, tmp_path: Path) -> None:
-    assert printed(LIBRARY, python=installed / "python", cwd=tmp_path).splitlines() == [
+    assert printed(LIBRARY, python=programs / "python", cwd=empty).splitlines() == [
         "['tool_search', 'tool_describe', 'tool_call']",
         "Review at ten",
         "[False, False]",

@@ -32,6 +32,7 @@ from tooldrawer import (
     Drawer,
     FunctionToolset,
     Session,
+    StaticToolset,
     Tool,
 )
 from tooldrawer.assembly import CORE, Listing, assemble
@@ -245,7 +246,18 @@ def _reconnect(bench: Bench, name: str) -> None:
     bench.drawer.registry.replace(bench.mixed)
 
 
+def _meet(bench: Bench, name: str) -> None:
+    """A server whose tool would be called like the pinned one of another server."""
+    bench.drawer.registry.replace(StaticToolset("big_meeting", [{"name": "point"}, {"name": name}]))
+
+
+def _part(bench: Bench, name: str) -> None:
+    """The same server lists something else."""
+    bench.drawer.registry.replace(StaticToolset("big_meeting", [{"name": name}]))
+
+
 CHANGES: tuple[Change, ...] = (
+    _meet, _part,
     _add, _edit, _remove, _add_toolset, _replace_toolset, _remove_toolset, _reconnect,
 )  # fmt: skip
 
@@ -281,14 +293,15 @@ def test_while_active_nothing_that_comes_and_goes_changes_a_byte(
     policy = AssemblyPolicy(
         enabled="on" if threshold is None else "auto",
         threshold_pct=threshold or 0,
-        pinned=("pinned_*",),
+        pinned=("pinned_*", "mcp_big_meeting_point"),
         listing=listing,
     )
 
     async def main() -> None:
         mixed = toolset("mixed", ["todo", "left_over", "pinned_1", "gggggggg"])
         anchor = toolset("anchor", ["pinned_0", "deferred_0"])
-        drawer = Drawer([mixed, anchor], config=Config(assembly=policy))
+        other = StaticToolset("big", [{"name": "meeting_point"}])
+        drawer = Drawer([mixed, anchor, other], config=Config(assembly=policy))
         bench = Bench(drawer, drawer.session(), mixed)
         before = arrays(await bench.session.tools())
         for number in range(max(len(changes), len(asked))):

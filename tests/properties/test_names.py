@@ -37,7 +37,8 @@ _MEETING = (
     "tool.call", "Ω", "", " ", "\n", "a" * 64, "a" * 65, "a" * 200, "a" * 200 + "b",
     "読む", "読む" * 40, "mcp_a b_b",
 )  # fmt: skip
-wild_names = st.sampled_from(_MEETING) | any_text | any_text.map(lambda text: text * 8)
+_lengths = st.integers(50, 70).map(lambda length: "n" * length)
+wild_names = st.sampled_from(_MEETING) | any_text | any_text.map(lambda text: text * 8) | _lengths
 servers = st.sampled_from(("a", "a_b", "a b", "a.b", "b", "読む", "s" * 70)) | words
 
 

@@ -29,11 +29,20 @@ from tooldrawer.tokens import O200k
 from tooldrawer.tool import Json, JsonObject
 
 _TYPES = ("string", "integer", "number", "boolean", "null", "object", "array", "date")
+ITSELF: JsonObject = {"$ref": "#/$defs/one"}
+ENDLESS: tuple[JsonObject, ...] = (
+    {"type": "array", "items": ITSELF},
+    {"anyOf": [{"type": "string"}, ITSELF, {"type": "array", "items": ITSELF}]},
+    {"allOf": [{"$ref": "#"}, ITSELF, ITSELF]},
+    {"properties": {"id": ITSELF, "next": {"oneOf": [ITSELF, {"$ref": "#"}]}}},
+)
+"""Schemas that contain themselves."""
 plain_names = words | st.sampled_from(("id", "user-id", "größe", "a b", "$filter", "x.y", "?"))
 
 
-def parts(*, references: bool) -> SearchStrategy[Json]:
+def parts() -> SearchStrategy[Json]:
     """The schema of one value: a sensible one, or with junk where something else belongs."""
+    places = ("#", "#/$defs/one", "#/$defs/nowhere", "#/x/~1/~0", "http://example.com/x", "")
     junk = json_values(leaves=2)
     kinds: SearchStrategy[Json] = st.sampled_from(_TYPES) | st.lists(
         st.sampled_from(_TYPES), max_size=3
@@ -44,10 +53,8 @@ def parts(*, references: bool) -> SearchStrategy[Json]:
         "const": junk,
         "default": junk,
         "description": readable,
+        "$ref": st.sampled_from(places) | junk,
     }
-    if references:
-        places = ("#/$defs/one", "#/$defs/nowhere", "#/x/~1/~0", "http://example.com/x", "")
-        leaf["$ref"] = st.sampled_from(places)
 
     def nested(inner: SearchStrategy[Json]) -> SearchStrategy[Json]:
         several = st.lists(inner, max_size=3)
@@ -67,20 +74,24 @@ def parts(*, references: bool) -> SearchStrategy[Json]:
     return st.recursive(st.fixed_dictionaries({}, optional=leaf), nested, max_leaves=4)
 
 
+def _listed(inner: SearchStrategy[Json]) -> SearchStrategy[Json]:
+    return st.lists(inner, max_size=2)
+
+
 @st.composite
 def schemas(draw: DrawFn) -> JsonObject:
     """The schema of a tool's parameters."""
     names = draw(st.lists(plain_names, max_size=6, unique=True))
-    inner = parts(references=True)
+    inner = parts() | st.just(ITSELF)
     found: dict[str, Json] = {
         "type": "object",
         "properties": {name: draw(inner) for name in names},
         "required": draw(st.lists(plain_names | st.sampled_from([*names, "id"]), max_size=4)),
     }
     if draw(st.booleans()):
-        found["$defs"] = {"one": draw(parts(references=False))}
+        found["$defs"] = {"one": draw(inner | st.sampled_from(ENDLESS))}
     if draw(st.booleans()):
-        found |= {draw(st.sampled_from(("$ref", "allOf", "anyOf", "items"))): draw(inner)}
+        found |= {draw(st.sampled_from(("$ref", "allOf", "anyOf"))): draw(inner | _listed(inner))}
     return found
 
 
@@ -177,12 +188,16 @@ wordy_tools: SearchStrategy[list[JsonObject]] = st.lists(
 @quick(60)
 @given(
     definitions=wordy_tools,
-    budget=st.sampled_from((300, 1_200, 3_000)),
-    asked=st.sampled_from(("widget", ["widget", "widget 1"])),
+    budget=st.sampled_from((400, 1_200, 3_000)),
+    asked=st.lists(
+        st.sampled_from(("widget", "zzzz", ["widget", "widget 1"], ["zzzz", "widget", "yyyy"])),
+        min_size=1,
+        max_size=6,
+    ),
     backend=backends,
 )
 def test_a_search_reply_stays_within_its_budget_and_never_loses_a_required_parameter(
-    definitions: list[JsonObject], budget: int, asked: Json, backend: str
+    definitions: list[JsonObject], budget: int, asked: list[str | list[str]], backend: str
 ) -> None:
     pytest.importorskip("splintr")
     counter = exact()
@@ -194,16 +209,19 @@ def test_a_search_reply_stays_within_its_budget_and_never_loses_a_required_param
     async def main() -> None:
         config = Config(search=SearchPolicy(reply_max_tokens=budget))
         drawer = Drawer([StaticToolset("shop", definitions)], config=config, counter=counter)
-        result = await drawer.session().call("tool_search", {"query": asked, "limit": 20})
-        assert counter.count(result.text) <= budget
-        said = reply(result)
-        replies = cast("Sequence[JsonObject]", said.get("results", [said]))
-        for each in replies:
-            matches = cast("Sequence[dict[str, str]]", each["matches"])
-            assert matches
-            assert each["total_available"] == len(definitions)
-            for match in matches:
-                named = re.split(r"[(),: ]+", match["signature"])
-                assert set(wanted[match["name"]]) <= set(named)
+        session = drawer.session()
+        for query in asked:
+            result = await session.call("tool_search", {"query": query, "limit": 20})
+            assert counter.count(result.text) <= budget
+            said = reply(result)
+            replies = cast("Sequence[JsonObject]", said.get("results", [said]))
+            texts = [query] if isinstance(query, str) else query
+            for text, each in zip(texts, replies, strict=True):
+                matches = cast("Sequence[dict[str, str]]", each["matches"])
+                assert bool(matches) == ("widget" in text)
+                assert each["total_available"] == len(definitions)
+                for match in matches:
+                    named = re.split(r"[(),: ]+", match["signature"])
+                    assert set(wanted[match["name"]]) <= set(named)
 
     run(main, backend)

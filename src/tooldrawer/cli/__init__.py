@@ -68,7 +68,9 @@ def _usage(error: typer.TyperException) -> int:
     message = error.format_message().rstrip(".")
     if not message:  # after the help that no arguments ask for
         return 0
-    notice(f"{message}. See tooldrawer --help.")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "tooldrawer"
+    notice(f"{message}{'' if message.endswith('?') else '.'} See {command} --help.")
     return _WRONG
 
 

@@ -79,7 +79,7 @@ def _better(
     """One repair further."""
     smaller: Repaired | None = None
     for complaint in found:
-        for leaf, repair in _candidates(complaint):
+        for leaf, repair in _candidates(complaint, now.arguments):
             if next(tries, None) is None:
                 return smaller
             changed = _with(now.arguments, repair)
@@ -119,11 +119,14 @@ def _identity(complaint: Complaint) -> _Identity:
     return place(complaint), tuple(complaint.schema_path)
 
 
-def _candidates(complaint: Complaint) -> Iterator[tuple[Complaint, Repair]]:
+def _candidates(
+    complaint: Complaint, arguments: dict[str, Json]
+) -> Iterator[tuple[Complaint, Repair]]:
     for leaf in leaves(complaint):
-        path, old = place(leaf), cast("Json", leaf.instance)
+        path = place(leaf)
         if not path:
             continue
+        old = _at(arguments, path)
         if old is None and isinstance(path[-1], str) and leaf.kind.name in _ABOUT_KIND:
             yield leaf, Repair(path, None, None, is_left_out=True)
         for new in _values(old, leaf):
@@ -169,6 +172,13 @@ def _as_one_of(value: str, options: Sequence[Json]) -> Iterator[Json]:
     same = [item for item in options if isinstance(item, str) and item.strip().casefold() == folded]
     if len(same) == 1:
         yield same[0]
+
+
+def _at(arguments: dict[str, Json], path: Path) -> Json:
+    value: Json = arguments
+    for step in path:
+        value = cast("dict[str | int, Json]", value)[step]
+    return value
 
 
 def _with(arguments: dict[str, Json], repair: Repair) -> dict[str, Json]:
