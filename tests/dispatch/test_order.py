@@ -262,7 +262,8 @@ async def test_a_hook_cannot_turn_a_call_into_one_of_another_tool(
     drawer = Drawer([desk], hooks=[hook], grants=grants)
     result = await drawer.session().call("read_note", {"title": "milk"})
     assert result.is_error
-    assert "A hook changed the call of 'read_note' into one of 'delete_note'" in result.text
+    assert "A hook changed the call of 'read_note' into one of another tool" in result.text
+    assert "delete_note" not in result.text
     assert ran == []
     (failed,) = events(drawer, CallFailed)
     assert failed.tool == "read_note"

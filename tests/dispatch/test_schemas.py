@@ -195,7 +195,21 @@ async def test_alternatives_inside_alternatives_end_at_once(kind: str) -> None:
     with anyio.fail_after(5):
         outcome = await probe(schema, arguments)
     assert is_refused(outcome)
+    assert "/: does not fit its schema, in more ways than can be told apart" in outcome.result.text
     assert "Its signature is" in outcome.result.text
+
+
+@requirement("DSP-4")
+async def test_a_mistake_deep_inside_is_found_and_repaired() -> None:
+    node: JsonObject = {"properties": {"next": {"$ref": "#/$defs/node"}, "n": {"type": "integer"}}}
+    schema = {**properties(next={"$ref": "#/$defs/node"}), "$defs": {"node": node}}
+    wrong: JsonObject = {"n": "ten"}
+    small: JsonObject = {"n": "10"}
+    for _ in range(60):
+        wrong, small = {"next": wrong}, {"next": small}
+    place = "/next" * 60 + "/n"
+    assert f'{place}: "ten" is not of type "integer"' in (await probe(schema, wrong)).result.text
+    assert (await probe(schema, small)).finished.repairs == (f'{place}: "10" → 10',)
 
 
 @requirement("DSP-4")

@@ -1,6 +1,6 @@
 """What a schema objects to, found in bounded time."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 import jsonschema_rs
@@ -12,30 +12,44 @@ from tooldrawer.tool import Json, JsonObject
 Complaint = jsonschema_rs.ValidationError
 Path = tuple[str | int, ...]
 
+_WORK = 50_000
+"""In all. Looking once costs 20, 10 for each objection, and 1 for every 100 characters."""
 _FEW_LEVELS = 2
-_MOST_LEVELS_EXPLAINED = 16
-_MANY = 1_000
+_MANY = 300
 
 
-def complaints(
-    arguments: JsonObject, validator: jsonschema_rs.Validator
-) -> Sequence[Complaint] | None:
-    """Every objection; nothing when they are too many to be told apart.
+class Critic:
+    """Says what a schema objects to in one call's arguments and in repairs of them.
 
     Objections to alternatives inside alternatives multiply with every level, in a schema that
-    contains itself to more than a computer can count. So they are asked for level by level, and no
-    further when they become many.
+    contains itself to more than a computer can count. So they are asked for level by level, no
+    further when they become many, and not again when that was much work already.
     """
-    if validator.is_valid(arguments) and not is_deeper(arguments, MOST_LEVELS):
-        return ()
-    if is_deeper(arguments, _MOST_LEVELS_EXPLAINED):
-        return None
-    levels = _FEW_LEVELS
-    while is_deeper(arguments, levels):
-        if _are_many(validator.iter_errors(_cut(arguments, levels))):
+
+    def __init__(self, validator: jsonschema_rs.Validator, *, size: int) -> None:
+        self._validator = validator
+        self._each = 20 + size // 100
+        self._work = _WORK
+
+    def complaints(self, arguments: JsonObject) -> Sequence[Complaint] | None:
+        """Every objection; nothing when they are too many to be told apart."""
+        if is_deeper(arguments, MOST_LEVELS):
             return None
-        levels += 1
-    return list(validator.iter_errors(arguments))
+        if self._validator.is_valid(arguments):
+            return ()
+        levels, count = _FEW_LEVELS, 0
+        while self._work > 0 and count <= _MANY:
+            if not is_deeper(arguments, levels):
+                return self._found(arguments)[0]
+            count = self._found(_cut(arguments, levels))[1]
+            levels += 1
+        return None
+
+    def _found(self, arguments: Json) -> tuple[Sequence[Complaint], int]:
+        found = list(self._validator.iter_errors(arguments))
+        count = sum(1 for complaint in found for _ in leaves(complaint))
+        self._work -= self._each + 10 * count
+        return found, count
 
 
 def leaves(complaint: Complaint) -> Iterator[Complaint]:
@@ -53,11 +67,6 @@ def leaves(complaint: Complaint) -> Iterator[Complaint]:
 def place(complaint: Complaint) -> Path:
     """Where in the arguments it is."""
     return tuple(complaint.instance_path)
-
-
-def _are_many(found: Iterable[Complaint]) -> bool:
-    every = (leaf for complaint in found for leaf in leaves(complaint))
-    return any(position >= _MANY for position, _ in enumerate(every))
 
 
 def _cut(value: Json, levels: int) -> Json:

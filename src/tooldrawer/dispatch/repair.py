@@ -10,7 +10,7 @@ import jsonschema_rs
 
 from tooldrawer.activity import MASK, names_secret
 from tooldrawer.call import thaw
-from tooldrawer.dispatch.complaints import Complaint, Path, complaints, leaves, place
+from tooldrawer.dispatch.complaints import Complaint, Critic, Path, leaves, place
 from tooldrawer.tool import Json
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
@@ -18,9 +18,6 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _ABOUT_KIND = ("type", "enum", "const")
 _MOST_REPAIRS = 50
 _MOST_COMPLAINTS = 200
-_MOST_TRIES, _FEWEST_TRIES = 400, 20
-_SIZE_OF_ALL_TRIES = 10_000_000
-"""Characters of arguments that are looked at in all; long arguments get fewer tries."""
 
 _Identity = tuple[Path, Path]
 
@@ -59,31 +56,23 @@ def repaired(arguments: dict[str, Json], validator: jsonschema_rs.Validator) -> 
     A repair is kept only when the complaint about its place goes away. Inside alternatives, where
     the complaint is about all of them at once, it is enough that it becomes a smaller one.
     """
-    size = len(json.dumps(arguments)) + 1
-    tries = iter(range(max(_FEWEST_TRIES, min(_MOST_TRIES, _SIZE_OF_ALL_TRIES // size))))
-    now = Repaired(arguments, complaints(arguments, validator))
+    critic = Critic(validator, size=len(json.dumps(arguments)))
+    now = Repaired(arguments, critic.complaints(arguments))
     while now.left and len(now.left) <= _MOST_COMPLAINTS and len(now.repairs) < _MOST_REPAIRS:
-        better = _better(now, now.left, validator, tries)
+        better = _better(now, now.left, critic)
         if better is None:
             break
         now = better
     return now
 
 
-def _better(
-    now: Repaired,
-    found: Sequence[Complaint],
-    validator: jsonschema_rs.Validator,
-    tries: Iterator[int],
-) -> Repaired | None:
+def _better(now: Repaired, found: Sequence[Complaint], critic: Critic) -> Repaired | None:
     """One repair further."""
     smaller: Repaired | None = None
     for complaint in found:
         for leaf, repair in _candidates(complaint, now.arguments):
-            if next(tries, None) is None:
-                return smaller
             changed = _with(now.arguments, repair)
-            left = complaints(changed, validator)
+            left = critic.complaints(changed)
             if left is None:
                 continue
             better = Repaired(changed, left, (*now.repairs, repair))

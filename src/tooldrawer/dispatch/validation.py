@@ -114,7 +114,7 @@ def _refuse_network(address: str) -> Never:
 
 def _said(found: Sequence[Complaint] | None) -> str:
     if found is None:
-        return "/: fits none of the alternatives that its schema offers"
+        return "/: does not fit its schema, in more ways than can be told apart"
     more = len(found) - _MOST_SHOWN
     shown = "; ".join(map(_shown, found[:_MOST_SHOWN]))
     return f"{shown}; and {more} more" if more > 0 else shown
