@@ -1,20 +1,23 @@
 """The tools of one scope at one moment."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
+from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
 from rapidfuzz import fuzz, process
 
 from tooldrawer.errors import UnknownTool
-from tooldrawer.naming import unique
+from tooldrawer.naming import hashed, identity, unique
 from tooldrawer.registry import Snapshot
 from tooldrawer.scope import Scope
 from tooldrawer.tool import Tool
 
 _NOTATION = re.compile(r"[\W_]+")
 _NEAR = 3
+_MOST_SCOPES = 256
 _NEAR_ENOUGH = 60.0
 _LONGEST_NAME_ASKED = 256
 
@@ -22,8 +25,14 @@ _LONGEST_NAME_ASKED = 256
 class Catalog:
     """An immutable snapshot. What is not in it cannot be found, described or called."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
-        self.tools = tuple(unique(tools))
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        *,
+        reserved: Collection[str] = (),
+        holders: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.tools = tuple(unique(tools, reserved=reserved, holders=holders))
         """In the order given, each under a name of its own."""
         self._by_name = {tool.name: tool for tool in self.tools}
         self._spellings: tuple[dict[str, list[Tool]], dict[str, list[Tool]]] | None = None
@@ -89,17 +98,48 @@ class Catalog:
 
 
 class Catalogs:
-    """Derives the catalog of a scope from a snapshot, once for as long as both stay the same."""
+    """Derives the catalog of a scope from a snapshot, once for as long as both stay the same.
 
-    def __init__(self) -> None:
+    Names are made unique within a scope: a tool outside it leaves no trace, not even in a name. A
+    name once given is kept for its tool while the toolset is registered, so that what a model has
+    seen never comes to mean another tool.
+    """
+
+    def __init__(self, *, reserved: Collection[str] = ()) -> None:
+        self._reserved = frozenset(reserved)
         self._derived: WeakKeyDictionary[Snapshot, dict[Scope, Catalog]] = WeakKeyDictionary()
+        self._holders: OrderedDict[Scope, dict[str, Tool]] = OrderedDict()
+        self._parts: WeakKeyDictionary[Catalog, dict[int, Catalog]] = WeakKeyDictionary()
 
     def derive(self, snapshot: Snapshot, scope: Scope) -> Catalog:
         """The tools of `snapshot` that `scope` admits, in registration order."""
         known = self._derived.setdefault(snapshot, {})
-        if scope not in known:
-            known[scope] = Catalog(tool for tool in snapshot.tools if scope.admits(tool))
-        return known[scope]
+        found = known.get(scope)
+        if found is None:
+            held = {
+                name: tool
+                for name, tool in self._holders.pop(scope, {}).items()
+                if tool.source in snapshot.toolsets
+            }
+            found = known[scope] = Catalog(
+                (tool for tool in snapshot.tools if scope.admits(tool)),
+                reserved=self._reserved,
+                holders={name: identity(tool) for name, tool in held.items()},
+            )
+            self._holders[scope] = {**held, **{tool.name: tool for tool in found}}
+            while len(self._holders) > _MOST_SCOPES:
+                self._holders.popitem(last=False)
+        return found
+
+    def part(self, catalog: Catalog, tools: tuple[Tool, ...]) -> Catalog:
+        """The catalog of some of another's tools, shared by all who ask for as many of them."""
+        if len(tools) == len(catalog):
+            return catalog
+        known = self._parts.setdefault(catalog, {})
+        found = known.get(len(tools))
+        if found is None or found.tools != tools:
+            found = known[len(tools)] = Catalog(tools)
+        return found
 
 
 def _spellings(tools: Iterable[Tool]) -> tuple[dict[str, list[Tool]], dict[str, list[Tool]]]:
@@ -109,7 +149,8 @@ def _spellings(tools: Iterable[Tool]) -> tuple[dict[str, list[Tool]], dict[str, 
     for tool in tools:
         local = tool.local_name
         names = (tool.name, tool.long_name, f"{tool.server}_{local}", f"{tool.source}_{local}")
-        for key in {_spelling(name) for name in names if name}:
+        # Under the name it gives way with, too: a parent session may know it by that one.
+        for key in {_spelling(name) for name in (*names, hashed(tool)) if name}:
             full.setdefault(key, []).append(tool)
         bare.setdefault(_spelling(local), []).append(tool)
     return full, bare

@@ -62,7 +62,7 @@ class Drawer:
             (*toolsets, *self.config.toolsets), reserved=tuple(self.config.assembly.names)
         )
         self.search = SearchEngine()
-        self._catalogs = Catalogs()
+        self._catalogs = Catalogs(reserved=tuple(self.config.assembly.names))
         self._costs = SchemaCosts(self._counter)
         self._parts = self._built()
 

@@ -5,6 +5,7 @@
     ├── CatalogFileError       a recorded tool list cannot be read
     ├── ToolsetTaken           two toolsets want one name
     ├── ToolsetUnknown         there is no toolset of that name
+    ├── ToolsetBroken          a toolset cannot list its tools
     ├── BridgeNameTaken        a real tool is called like a bridge tool
     ├── SessionClosed          the session was left
     ├── ToolFailed             the tool ran, and broke; its text is written for the model
@@ -42,6 +43,10 @@ class ToolsetTaken(ToolDrawerError):
 
 class ToolsetUnknown(ToolDrawerError):
     """No toolset of that name is registered."""
+
+
+class ToolsetBroken(ToolDrawerError):
+    """A toolset cannot list its tools, so it cannot be registered."""
 
 
 class BridgeNameTaken(ConfigError):

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 import anyio.to_thread
@@ -43,6 +44,7 @@ class FunctionToolset:
         self.name = name
         self._prepared: dict[str, _Prepared] = {}
         self._tools: tuple[Tool, ...] = ()
+        self._lock = Lock()
         for function in functions:
             self.add(function)
 
@@ -50,12 +52,14 @@ class FunctionToolset:
         """Offer one more function, or another in place of the one of its name."""
         wrapped = function if isinstance(function, Function) else Function(function)
         prepared = _Prepared(wrapped, source=self.name)
-        self._publish({**self._prepared, prepared.tool.name: prepared})
+        with self._lock:
+            self._publish({**self._prepared, prepared.tool.name: prepared})
         return prepared.tool
 
     def remove(self, name: str) -> None:
         """Offer the function `name` no longer."""
-        self._publish({key: value for key, value in self._prepared.items() if key != name})
+        with self._lock:
+            self._publish({key: value for key, value in self._prepared.items() if key != name})
 
     def tools(self) -> Sequence[Tool]:
         """The functions, in the order they were added."""

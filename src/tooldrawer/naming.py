@@ -27,14 +27,21 @@ def fitting(name: str, *, identity: str) -> str:
     return clean if len(clean) <= MAX_LENGTH else _with_hash(clean, identity)
 
 
-def named(
-    tools: Iterable[Tool],
-    *,
-    reserved: Collection[str] = (),
-    holders: Mapping[str, str] = MappingProxyType({}),
-) -> Sequence[Tool]:
-    """The same tools, in the same order, each with a fitting name of its own."""
-    return unique(map(_fitted, tools), reserved=reserved, holders=holders)
+def fitted(tool: Tool) -> Tool:
+    """The tool under a name that every provider accepts; itself when it has one."""
+    return _renamed(tool, fitting(tool.name, identity=identity(tool)))
+
+
+def gave_way(tool: Tool) -> bool:
+    """Whether the tool's name is another than it would be alone."""
+    if not tool.long_name:
+        return False
+    return fitting(tool.long_name, identity=identity(tool)) != tool.name
+
+
+def hashed(tool: Tool) -> str:
+    """The name under which the tool gives way to another of the same name."""
+    return _with_hash(tool.name, identity(tool))
 
 
 def unique(
@@ -82,10 +89,6 @@ def _unique(tool: Tool, name: str, taken: Collection[str]) -> str:
 def _with_hash(name: str, whose: str) -> str:
     digest = blake2b(whose.encode(errors="surrogatepass"), digest_size=_HASH_LENGTH // 2)
     return f"{name[: MAX_LENGTH - _HASH_LENGTH - 1]}_{digest.hexdigest()}"
-
-
-def _fitted(tool: Tool) -> Tool:
-    return _renamed(tool, fitting(tool.name, identity=identity(tool)))
 
 
 def identity(tool: Tool) -> str:

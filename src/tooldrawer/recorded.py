@@ -11,8 +11,8 @@ from tooldrawer.errors import CatalogFileError, ToolFailed
 from tooldrawer.naming import DEFAULT_TEMPLATE, fitting, mcp_name
 from tooldrawer.tool import UPSTREAM_PREFIX, Json, JsonObject, Tool
 
-_MOST_LEVELS = 200
-"""How deep a list may be nested; real ones have about 20."""
+_MOST_LEVELS = 100
+"""How deep a tool's definition may be nested; real ones have about 20."""
 
 
 class StaticToolset:
@@ -38,7 +38,10 @@ class StaticToolset:
         """
         file = Path(path)
         server, definitions = _parts(_read(file), file)
-        return cls(server, definitions, template=template)
+        try:
+            return cls(server, definitions, template=template)
+        except CatalogFileError as error:
+            raise CatalogFileError(f"{file}: {error}") from error
 
     @classmethod
     def load_all(cls, path: str | Path, *, template: str = DEFAULT_TEMPLATE) -> tuple[Self, ...]:
@@ -83,7 +86,15 @@ class StaticToolset:
 
 
 def upstream_tool(definition: JsonObject, *, server: str, template: str) -> Tool:
-    """A server's own definition as a tool of the toolset `mcp-{server}`."""
+    """A server's own definition as a tool of the toolset `mcp-{server}`.
+
+    Raises:
+        CatalogFileError: It is nested so deep that copying it would run out of stack.
+    """
+    if is_deeper(definition, _MOST_LEVELS):
+        raise CatalogFileError(
+            f"the tool {definition.get('name')!r} is nested more than {_MOST_LEVELS} levels deep."
+        )
     plain = Tool.from_mcp(definition, source=f"{UPSTREAM_PREFIX}{server}")
     full = mcp_name(server, plain.name, template=template)
     name = fitting(full, identity=f"{plain.source}\0{plain.name}")
@@ -103,18 +114,12 @@ def _read(file: Path) -> Json:
     except ValueError as error:
         raise CatalogFileError(f"{file}: is not JSON: {error}.") from error
     except RecursionError as error:
-        raise CatalogFileError(_too_deep(file)) from error
-    if is_deeper(recorded, _MOST_LEVELS):
-        raise CatalogFileError(_too_deep(file))
+        raise CatalogFileError(f"{file}: is nested more than any list of tools is.") from error
     return recorded
 
 
 def _refuse(constant: str) -> Never:
     raise ValueError(f"{constant} is not a JSON value")
-
-
-def _too_deep(file: Path) -> str:
-    return f"{file}: is nested more than {_MOST_LEVELS} levels deep, which no list of tools is."
 
 
 def _parts(recorded: Json, file: Path) -> tuple[str, Sequence[JsonObject]]:

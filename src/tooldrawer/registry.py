@@ -2,12 +2,11 @@
 
 import logging
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
 from threading import Lock
 
-from tooldrawer.errors import BridgeNameTaken, ToolsetTaken, ToolsetUnknown
-from tooldrawer.naming import identity, named
+from tooldrawer.errors import BridgeNameTaken, ToolsetBroken, ToolsetTaken, ToolsetUnknown
+from tooldrawer.naming import fitted
 from tooldrawer.tool import Tool
 from tooldrawer.toolset import Toolset
 
@@ -23,7 +22,7 @@ class Snapshot:
     listed: tuple[tuple[Tool, ...], ...]
     """What each toolset offered, as it gave it."""
     tools: tuple[Tool, ...]
-    """In registration order, each under a name of its own."""
+    """In registration order, each under a name that providers accept."""
 
     def owner(self, tool: Tool) -> Toolset:
         """The toolset that runs `tool`."""
@@ -44,7 +43,6 @@ class Registry:
         self._generation = 0
         self._snapshot: Snapshot | None = None
         self._broken: set[str] = set()
-        self._holders: dict[str, str] = {}
         for toolset in toolsets:
             self.add(toolset)
 
@@ -63,6 +61,7 @@ class Registry:
         Raises:
             ToolsetTaken: The name is in use.
             BridgeNameTaken: One of its tools is called like a bridge tool.
+            ToolsetBroken: It cannot list its tools.
         """
         self._check_names(toolset)
         with self._lock:
@@ -121,27 +120,17 @@ class Registry:
         listed = tuple(map(self._listed, toolsets.values()))
         if last is not None and last.generation == generation and last.listed == listed:
             return last
+        # A tool is the toolset's that lists it, whatever it says of itself: scopes depend on it.
+        tools = tuple(
+            fitted(tool if tool.source == name else replace(tool, source=name))
+            for name, offered in zip(toolsets, listed, strict=True)
+            for tool in offered
+        )
+        new = Snapshot(generation=generation, toolsets=toolsets, listed=listed, tools=tools)
         with self._lock:
-            tools = named(
-                chain.from_iterable(listed), reserved=self._reserved, holders=self._holders
-            )
-            new = Snapshot(
-                generation=generation, toolsets=toolsets, listed=listed, tools=tuple(tools)
-            )
             if self._generation == generation:
                 self._snapshot = new
-                self._hold(tools)
         return new
-
-    def _hold(self, tools: Iterable[Tool]) -> None:
-        """Keep each name for its tool for as long as the toolset is registered, listed or not."""
-        sources = {f"{name}\0" for name in self._toolsets}
-        kept = {
-            name: holder
-            for name, holder in self._holders.items()
-            if holder[: holder.index("\0") + 1] in sources
-        }
-        self._holders = {**kept, **{tool.name: identity(tool) for tool in tools}}
 
     def _listed(self, toolset: Toolset) -> tuple[Tool, ...]:
         try:
@@ -160,6 +149,12 @@ class Registry:
         self._generation += 1
 
     def _check_names(self, toolset: Toolset) -> None:
-        for tool in toolset.tools():
-            if tool.name in self._reserved:
-                raise BridgeNameTaken(tool.name, toolset=toolset.name)
+        try:
+            names = [tool.name for tool in toolset.tools()]
+        except Exception as error:  # the boundary to a toolset that anyone may have written
+            raise ToolsetBroken(
+                f"The toolset {toolset.name!r} cannot list its tools: {error or repr(error)}."
+            ) from error
+        for name in names:
+            if name in self._reserved:
+                raise BridgeNameTaken(name, toolset=toolset.name)

@@ -233,7 +233,9 @@ class Session:
             # The listing is in the cached prompt: once given it stays, whatever comes and goes
             # behind it, for as long as the scope and the settings do.
             self._listing = (scope, policy, assembly.listing)
-        searched = Catalog(assembly.deferred) if assembly.active else catalog
+        searched = catalog
+        if assembly.active:
+            searched = parts.catalogs.part(catalog, assembly.deferred)
         self._turn = _Turn(
             catalog=catalog,
             policy=policy,

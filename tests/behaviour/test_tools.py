@@ -120,22 +120,56 @@ def test_refused_characters_are_replaced_and_long_names_get_a_stable_hash() -> N
 
 
 @requirement("TOOL-2")
-def test_two_servers_that_meet_in_one_name_both_get_another() -> None:
-    registry = Registry([server("a_b", "c"), server("a", "b_c")])
-    names = [tool.name for tool in registry.snapshot().tools]
+async def test_two_servers_that_meet_in_one_name_both_get_another() -> None:
+    assembly = await Drawer([server("a_b", "c"), server("a", "b_c")]).session().tools()
+    names = [tool.name for tool in assembly.tools]
     assert len(set(names)) == 2
     assert "mcp_a_b_c" not in names
 
 
 @requirement("TOOL-2")
-def test_a_functions_own_name_stays_when_a_servers_tool_would_take_it() -> None:
+async def test_a_functions_own_name_stays_when_a_servers_tool_would_take_it() -> None:
     def mcp_a_b() -> str:
         return "mine"
 
-    registry = Registry([server("a", "b"), FunctionToolset("own", [mcp_a_b])])
-    owners = {tool.name: tool.source for tool in registry.snapshot().tools}
+    drawer = Drawer([server("a", "b"), FunctionToolset("own", [mcp_a_b])])
+    owners = {tool.name: tool.source for tool in (await drawer.session().tools()).tools}
     assert owners["mcp_a_b"] == "own"
     assert len(owners) == 2
+
+
+@requirement("TOOL-2")
+async def test_a_name_once_given_is_not_given_to_a_newcomer() -> None:
+    drawer = Drawer([server("a", "b_c")])
+    session = drawer.session()
+    await session.tools()
+    drawer.registry.add(server("a_b", "c"))
+    owners = {tool.name: tool.source for tool in (await session.tools()).tools}
+    assert owners["mcp_a_b_c"] == "mcp-a"
+    assert sorted(owners.values()) == ["mcp-a", "mcp-a_b"]
+
+
+@requirement("SCOPE-2")
+async def test_a_tool_out_of_scope_leaves_no_trace_in_the_name_of_another(
+    numbered: Callable[[str, int], FunctionToolset],
+) -> None:
+    def draw() -> str:
+        return "mine"
+
+    mine, theirs = FunctionToolset("mine", [draw]), FunctionToolset("theirs", [draw])
+    drawer = Drawer([theirs, mine])
+    whole, narrow = drawer.session(), drawer.session(scope=Scope(toolsets=["mine"]))
+    names = {tool.source: tool.name for tool in (await whole.tools()).tools}
+    assert names["theirs"] == "draw" != names["mine"]
+    assert [tool.name for tool in (await narrow.tools()).tools] == ["draw"]
+    assert (await narrow.call(names["mine"])).text == "mine"
+
+
+@requirement("SCOPE-1")
+async def test_a_toolset_cannot_pass_its_tools_off_as_anothers() -> None:
+    liar = _Given(Tool(name="sly", source="trusted"), name="liar")
+    session = Drawer([liar]).session(scope=Scope(toolsets=["trusted"]))
+    assert (await session.tools()).tools == ()
 
 
 @requirement("TOOL-3")
@@ -298,8 +332,8 @@ async def test_functions_can_be_added_and_removed_while_sessions_are_open(
 class _Given:
     """A toolset of one tool that only shows itself."""
 
-    def __init__(self, tool: Tool) -> None:
-        self.name = tool.source
+    def __init__(self, tool: Tool, name: str | None = None) -> None:
+        self.name = name or tool.source
         self._tools = (tool,)
 
     def tools(self) -> tuple[Tool, ...]:

@@ -1,4 +1,4 @@
-"""The documents say what is true: their code runs, their configuration loads, their links lead on."""
+"""The documents say what is true: code runs, configuration loads, links lead on."""
 
 import re
 import subprocess

@@ -21,10 +21,12 @@ from tooldrawer import (
     Drawer,
     FunctionToolset,
     Registry,
+    Scope,
     StaticToolset,
     Tool,
     Toolset,
 )
+from tooldrawer.catalog import Catalogs
 from tooldrawer.errors import ToolsetTaken, ToolsetUnknown
 from tooldrawer.registry import Snapshot
 
@@ -54,6 +56,11 @@ def recordings(draw: DrawFn, *, unique: bool = False) -> list[tuple[str, list[st
     return [(server, draw(names)) for server in found]
 
 
+def catalog_of(toolsets: Sequence[Toolset]) -> Catalog:
+    """What a session without a scope sees of them."""
+    return Catalogs().derive(Registry(toolsets).snapshot(), Scope())
+
+
 def _declared(names: Sequence[str]) -> list[str]:
     """A function is never called like the bridge, and never like nothing."""
     return [name for name in names if name and name not in RESERVED]
@@ -75,12 +82,13 @@ def test_every_tool_has_a_fitting_name_of_its_own(
         for number, names in enumerate(declared)
     ]
     snapshot = Registry(toolsets, reserved=reserved).snapshot()
-    names = [tool.name for tool in snapshot.tools]
+    catalog = Catalogs(reserved=reserved).derive(snapshot, Scope())
+    names = [tool.name for tool in catalog]
     assert len(names) == sum(len(toolset.tools()) for toolset in toolsets)
     assert len(set(names)) == len(names)
     assert [name for name in names if not FITTING.fullmatch(name)] == []
     assert not set(names) & set(reserved)
-    for tool in snapshot.tools:
+    for tool in catalog:
         assert snapshot.owner(tool).name == tool.source
 
 
@@ -99,7 +107,7 @@ def test_names_of_servers_tools_do_not_depend_on_the_order_they_come_in(
         for server, names in data.draw(st.permutations(found))
     ]
     before, after = (
-        Registry(recorded(server, names) for server, names in order).snapshot()
+        catalog_of([recorded(server, names) for server, names in order])
         for order in (found, shuffled)
     )
     assert _by_identity(before.tools) == _by_identity(after.tools)
@@ -111,9 +119,9 @@ def test_names_of_servers_tools_do_not_depend_on_the_order_they_come_in(
 def test_names_are_the_same_in_every_registry_and_survive_a_catalog(
     found: list[tuple[str, list[str]]], declared: list[str]
 ) -> None:
-    def taken() -> Snapshot:
+    def taken() -> Catalog:
         toolsets: list[Toolset] = [recorded(server, names) for server, names in found]
-        return Registry([*toolsets, FunctionToolset("functions", map(echo, declared))]).snapshot()
+        return catalog_of([*toolsets, FunctionToolset("functions", map(echo, declared))])
 
     first, second = taken(), taken()
     assert [tool.name for tool in first.tools] == [tool.name for tool in second.tools]
@@ -133,7 +141,7 @@ def test_a_tool_runs_under_the_name_it_was_given_whatever_its_own_is(
             FunctionToolset(f"functions-{number}", map(echo, _declared(names)))
             for number, names in enumerate(declared)
         )
-        for tool in drawer.registry.snapshot().tools:
+        for tool in (await drawer.session().tools()).tools:
             result = await drawer.session().call(tool.name)
             assert json.loads(result.text)[0] == tool.local_name
 

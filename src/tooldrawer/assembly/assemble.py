@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, assert_never
 
 from tooldrawer.assembly import listing
 from tooldrawer.assembly.policy import AssemblyPolicy, known_context_length
 from tooldrawer.bridge import BRIDGE, bridge_tools
-from tooldrawer.scope import matches
+from tooldrawer.naming import gave_way
+from tooldrawer.scope import matches, tool_matches
 from tooldrawer.tokens import SchemaCosts
 from tooldrawer.tool import Json, Tool
 from tooldrawer.wire import anthropic, mcp, openai
@@ -109,10 +111,11 @@ def assemble(
 
 def why_direct(tool: Tool, policy: AssemblyPolicy) -> Literal["core", "pinned"] | None:
     """Why `tool` is never deferred; nothing when it can be."""
-    # By the real name only: a tool that had to give way to another must not take its place here.
-    if matches(tool.name, policy.core):
+    # A tool that had to give way to another of its name must not take that one's place here.
+    fits = partial(matches, tool.name) if gave_way(tool) else partial(tool_matches, tool)
+    if fits(policy.core):
         return "core"
-    return "pinned" if matches(tool.name, policy.pinned) else None
+    return "pinned" if fits(policy.pinned) else None
 
 
 def _in_the_drawer(

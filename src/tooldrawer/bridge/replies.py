@@ -44,13 +44,12 @@ def search_reply(
     the last matches are left out whole.
     """
     tools = [hit.tool for hit in hits]
-    levels = [0] * len(tools)
+    matches = [_match(tool, 0) for tool in tools]
     budget = _Budget(counter, max_tokens, frame={"matches": [], "total_available": available})
     for rank, level in _steps(len(tools)):
-        if budget.fits(map(_match, tools, levels)):
+        if budget.fits(matches):
             break
-        levels[rank] = level
-    matches = [_match(tool, level) for tool, level in zip(tools, levels, strict=True)]
+        matches[rank] = _match(tools[rank], level)
     while len(matches) > 1 and not budget.fits(matches):
         matches.pop()
     return {"matches": matches, "total_available": available}

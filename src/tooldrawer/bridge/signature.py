@@ -44,6 +44,7 @@ class _Reader:
         self._detail = detail
         self._level = 0
         self._types = 0
+        self._resolutions = 0
 
     def parameters(self, schema: JsonObject) -> str:
         return f"({', '.join(self._fields(schema, nested=self._detail.nested))})"
@@ -118,7 +119,8 @@ class _Reader:
         reference, every = part.get("$ref"), part.get("allOf")
         others = [_pointed(self._root, reference)] if _is_local(reference) else []
         others += cast("Sequence[Json]", every) if _is_list(every) else ()
-        if not others or not references:
+        self._resolutions += 1
+        if not others or not references or self._resolutions > _MOST_TYPES:
             return part
         whole = {key: value for key, value in part.items() if key not in ("$ref", "allOf")}
         for other in others[:_MOST_REFERENCES]:

@@ -156,8 +156,8 @@ class Dispatcher:
     ) -> ToolResult:
         if call.name != tool.name:
             raise ToolFailed(
-                f"A hook changed the call of {tool.name!r} into one of another tool, which would go "
-                "past the scope. Tell the user; do not try again."
+                f"A hook changed the call of {tool.name!r} into one of another tool, which would "
+                "go past the scope. Tell the user; do not try again."
             )
         checked = self._validation.check(tool, call.arguments)
         checks.append(checked)

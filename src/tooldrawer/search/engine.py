@@ -33,7 +33,9 @@ class SearchEngine:
         ranked = list(index.search(query, limit=limit + len(exact)))
         if exact:
             ranked = _exact_first(exact, ranked)
-        return (ranked or _containing(catalog, query))[:limit]
+        # The index may have been built from an equal catalog: what is given are this one's tools.
+        own = [Hit(catalog.get(hit.tool.name), hit.score) for hit in ranked[:limit]]
+        return own or _containing(catalog, query)[:limit]
 
     def is_ready(self, catalog: Catalog) -> bool:
         """Whether a search would find the index of this very catalog built."""
