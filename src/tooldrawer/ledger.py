@@ -61,9 +61,9 @@ class Ledger:
     def __str__(self) -> str:
         verb = "saved" if self.net >= 0 else "lost"
         return (
-            f"{verb} {abs(self.net):,} tokens in {self.turns} turns: kept {self.kept_out:,} out of "
-            f"the prompt, bridge {self.bridge:,}, replies {self.replies:,} "
-            f"({self.searches} searches, {self.describes} describes, {self.retries} retries)"
+            f"{verb} {abs(self.net):,} tokens over the turns so far ({self.turns}): kept "
+            f"{self.kept_out:,} out of the prompt, bridge {self.bridge:,}, "
+            f"replies {self.replies:,} (searches {self.searches}, describes {self.describes}, retries {self.retries})"
         )
 
     def _enter(self, tokens: int) -> None:

@@ -16,6 +16,7 @@ from tooldrawer.cli.output import console
 from tooldrawer.demo.desk import desk
 from tooldrawer.demo.story import TOGETHER, Stage, Step, play
 from tooldrawer.dispatch import Answer, ApprovalRequest, Approver, TerminalApprover
+from tooldrawer.dispatch.terminal import rendered
 from tooldrawer.drawer import Drawer
 from tooldrawer.ledger import Ledger
 
@@ -32,7 +33,11 @@ def demo(
 
 
 async def _says_yes(request: ApprovalRequest) -> Answer:
-    del request
+    """A person who is not there: shows what they would see, and answers."""
+    question = rendered(request).rstrip()
+    console().print(
+        Text(f"{question}\n  answer:    yes, once (scripted; try --ask)"), soft_wrap=True
+    )
     return Answer.ONCE
 
 
@@ -44,7 +49,11 @@ class _Telling:
         self._shown = 0
         self._console: Console = console()
         self.stage = Stage(
-            opened=self._opened, step=self._step, together=self._together, closed=self._closed
+            opened=self._opened,
+            asks=self._asks,
+            reads=self._reads,
+            together=self._together,
+            closed=self._closed,
         )
 
     def _opened(self, assembly: Assembly) -> None:
@@ -57,10 +66,13 @@ class _Telling:
         )
         self._feed()
 
-    def _step(self, step: Step, result: ToolResult) -> None:
+    def _asks(self, step: Step) -> None:
+        self._feed()
         if step.says:
             self._say("\nmodel", step.says, "bold cyan")
         self._say("  calls", f"{step.name} {json.dumps(step.arguments)}")
+
+    def _reads(self, result: ToolResult) -> None:
         self._feed()
         self._answer(result)
 

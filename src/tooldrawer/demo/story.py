@@ -97,7 +97,8 @@ class Stage:
     """Where the story is told. Each of them shows one kind of thing."""
 
     opened: Callable[[Assembly], None]
-    step: Callable[[Step, ToolResult], None]
+    asks: Callable[[Step], None]
+    reads: Callable[[ToolResult], None]
     together: Callable[[list[ToolResult]], None]
     closed: Callable[[Ledger], None]
 
@@ -108,13 +109,14 @@ async def play(drawer: Drawer, stage: Stage) -> None:
         stage.opened(await session.tools())
         for step in STORY:
             await _take(session, step, stage)
+            await session.tools()
         stage.together(await session.call_all(TOGETHER))
         await session.tools()
         child = session.child(Scope(toolsets=["notes"], name="notes only"), name="subagent")
-        stage.step(OUT_OF_SCOPE, await child.call(OUT_OF_SCOPE.name, OUT_OF_SCOPE.arguments))
+        await _take(child, OUT_OF_SCOPE, stage)
         stage.closed(session.ledger)
 
 
 async def _take(session: Session, step: Step, stage: Stage) -> None:
-    stage.step(step, await session.call(step.name, step.arguments))
-    await session.tools()
+    stage.asks(step)
+    stage.reads(await session.call(step.name, step.arguments))
