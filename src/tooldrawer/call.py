@@ -19,6 +19,14 @@ class FrozenObject(dict[str, Json]):
 
     __slots__ = ()
 
+    def __new__(cls, items: Mapping[str, Json] | Iterable[tuple[str, Json]] = ()) -> Self:
+        """Filled here and not in `__init__`, which anyone could call again."""
+        made = super().__new__(cls)
+        super(FrozenObject, made).update(items)
+        return made
+
+    def __init__(self, items: Mapping[str, Json] | Iterable[tuple[str, Json]] = ()) -> None: ...
+
     __setitem__ = __delitem__ = __ior__ = _refuse  # pyright: ignore[reportAssignmentType]
     clear = pop = popitem = setdefault = update = _refuse  # pyright: ignore[reportAssignmentType]
 
@@ -31,6 +39,14 @@ class FrozenArray(list[Json]):
     """A JSON array that refuses every change."""
 
     __slots__ = ()
+
+    def __new__(cls, items: Iterable[Json] = ()) -> Self:
+        """Filled here and not in `__init__`, which anyone could call again."""
+        made = super().__new__(cls)
+        super(FrozenArray, made).extend(items)
+        return made
+
+    def __init__(self, items: Iterable[Json] = ()) -> None: ...
 
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse  # pyright: ignore[reportAssignmentType]
     append = extend = insert = remove = pop = _refuse  # pyright: ignore[reportAssignmentType]

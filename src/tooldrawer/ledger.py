@@ -63,7 +63,8 @@ class Ledger:
         return (
             f"{verb} {abs(self.net):,} tokens over the turns so far ({self.turns}): kept "
             f"{self.kept_out:,} out of the prompt, bridge {self.bridge:,}, "
-            f"replies {self.replies:,} (searches {self.searches}, describes {self.describes}, retries {self.retries})"
+            f"replies {self.replies:,} (searches {self.searches}, "
+            f"describes {self.describes}, retries {self.retries})"
         )
 
     def _enter(self, tokens: int) -> None:

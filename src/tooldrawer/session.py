@@ -277,9 +277,9 @@ class Session:
         catalog = self._view().catalog
         most, how = parts.limits.result_max_chars, _how_to_read_on(parts.policy.names.call)
         if request.name == READ_REST and READ_REST not in catalog:
-            handle, offset = request.arguments.get("id"), request.arguments.get("offset")
-            place = offset if isinstance(offset, int) else 0
-            return self._rests.read(str(handle), place, most=most, how_to_read_on=how)
+            handle, offset = (str(request.arguments.get(key, "")) for key in ("id", "offset"))
+            place = int(offset) if offset.isdecimal() else 0 if not offset else -1
+            return self._rests.read(handle, place, most=most, how_to_read_on=how)
         try:
             arguments = unnested(request.arguments, catalog.get(request.name).parameters)
         except UnknownTool:

@@ -180,6 +180,17 @@ async def test_whoever_ignores_the_error_has_changed_nothing(
 
 
 @requirement("DSP-1")
+async def test_arguments_cannot_be_filled_a_second_time() -> None:
+    call = ToolCall(name="x").with_arguments({"lines": ["a"]})
+    lines = call.arguments["lines"]
+    assert isinstance(call.arguments, dict)
+    assert isinstance(lines, list)
+    call.arguments.__init__({"lines": ["b"]})
+    lines.__init__(["b"])
+    assert call.arguments == {"lines": ["a"]}
+
+
+@requirement("DSP-1")
 async def test_the_fields_of_a_call_cannot_be_set() -> None:
     async def hook(call: ToolCall, proceed: Next) -> ToolResult:
         with pytest.raises(FrozenInstanceError):

@@ -45,7 +45,11 @@ class Approver(Protocol):
     """Puts one question to a person. It may be asked several at once."""
 
     async def __call__(self, request: ApprovalRequest) -> Answer:
-        """What the person said."""
+        """What the person said.
+
+        Raises:
+            EOFError: Nobody is there to ask.
+        """
         ...
 
 

@@ -37,7 +37,9 @@ class Ask:
 
 
 Verdict = Allow | Deny | Ask
+"""What a guardrail answers."""
 Guardrail = Callable[[Tool, ToolCall], Verdict | Awaitable[Verdict]]
+"""A rule, plain or async, over the real tool and the arguments that would run."""
 
 
 async def judge(guardrails: Sequence[Guardrail], tool: Tool, call: ToolCall) -> Verdict:

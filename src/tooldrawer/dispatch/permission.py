@@ -15,6 +15,7 @@ from tooldrawer.errors import CallDenied
 from tooldrawer.tool import Tool
 
 _logger = logging.getLogger(__name__)
+_NOBODY = "nobody to ask"
 _HOW_TO_GRANT = (
     "A person can grant it where an approver asks them, or by changing `approvals` in the "
     "configuration. Tell the user."
@@ -69,10 +70,12 @@ class Permission:
 
     async def _answer(self, request: ApprovalRequest) -> tuple[Answer, str]:
         if self._approver is None:
-            return Answer.NO, "nobody to ask"
+            return Answer.NO, _NOBODY
         with anyio.move_on_after(self._timeout):
             try:
                 return Answer(await self._approver(request)), "no"
+            except EOFError:
+                return Answer.NO, _NOBODY
             except Exception:  # the boundary to an approver that anyone may have written
                 _logger.exception("The approver failed; that is a no.")
                 return Answer.NO, "the question could not be put"

@@ -41,7 +41,11 @@ class TerminalApprover:
         self._turn = anyio.Lock()
 
     async def __call__(self, request: ApprovalRequest) -> Answer:
-        """Ask until the answer is one of those offered; the end of the input is a no."""
+        """Ask until the answer is one of those offered.
+
+        Raises:
+            EOFError: The input is over, so nobody is there to answer.
+        """
         async with self._turn:
             self._forget_what_was_typed()
             self._write.write(rendered(request))
@@ -50,7 +54,7 @@ class TerminalApprover:
                 self._write.flush()
                 line = await self._line()
                 if line == "":
-                    return Answer.NO
+                    raise EOFError("Nobody is at the terminal.")
                 answer = _ANSWERS.get(line.strip().casefold())
                 if answer is not None:
                     return answer
