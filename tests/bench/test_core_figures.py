@@ -37,7 +37,7 @@ def test_every_row_says_what_was_measured_and_whether_its_bar_holds(shell: Shell
     assert any(row["bar"] is not None for row in rows)
     assert [row["group"] for row in rows if row["what"].startswith(("20 tools", "40 tools"))] == [
         "growth"
-    ] * 8
+    ] * 10
 
     text = document.read_bytes().decode()
     assert text.startswith(f"{BEFORE}\n| what | measured | bar | against |\n")

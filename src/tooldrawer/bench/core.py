@@ -43,7 +43,7 @@ _IMPORT = "import time; t = time.perf_counter(); import {0}; print(time.perf_cou
 _MEMORY = (
     "import sys; from tooldrawer.bench.core import load_and_index; "
     "from tooldrawer.bench.measure import resident_megabytes; "
-    "load_and_index(sys.argv[1]); print(resident_megabytes())"
+    "load_and_index(sys.argv[1], int(sys.argv[2])); print(resident_megabytes())"
 )
 _BARE_MEMORY = (
     "from tooldrawer.bench.measure import resident_megabytes; print(resident_megabytes())"
@@ -84,14 +84,17 @@ def run(catalog: Path | None, *, sizes: Sequence[int] = SIZES) -> list[Row]:
         rows = [_bridge_row(), *_import_rows()]
         rows += anyio.run(partial(_assembly_rows, found, len(tools)))
         rows += [*_search_rows(tools), _change_row(tools), _memory_row(catalog)]
-        rows += _growth(tools, sizes)
+        rows += _growth(tools, sizes, str(catalog or ""))
     return rows
 
 
-def load_and_index(catalog: str) -> None:
-    """What the memory row measures, in a process of its own."""
+def load_and_index(catalog: str, size: int) -> None:
+    """What the memory rows measure, in a process of its own; size 0 means the tools as found."""
     with nullcontext(StaticToolset.load_all(catalog)) if catalog else toolsets() as found:
         drawer = Drawer(found)
+        if size:
+            tools = [tool for toolset in found for tool in toolset.tools()]
+            drawer = Drawer(_servers(tools, size))
         whole = Catalog(drawer.registry.snapshot().tools)
         drawer.parts.costs.total(whole)
         drawer.search.search(whole, _QUERIES[0])
@@ -192,7 +195,7 @@ def _change_row(tools: Sequence[Tool]) -> Row:
 
 
 def _memory_row(catalog: Path | None) -> Row:
-    ours, bare = _printed(_MEMORY, str(catalog or "")), _printed(_BARE_MEMORY)
+    ours, bare = _printed(_MEMORY, str(catalog or ""), "0"), _printed(_BARE_MEMORY)
     return Row(
         what="memory, loaded and indexed",
         value=ours,
@@ -203,11 +206,13 @@ def _memory_row(catalog: Path | None) -> Row:
     )
 
 
-def _growth(tools: Sequence[Tool], sizes: Sequence[int]) -> Iterator[Row]:
+def _growth(tools: Sequence[Tool], sizes: Sequence[int], catalog: str) -> Iterator[Row]:
     """The same figures at each size, each against those of the size before."""
     before: list[Row] = []
     for size in sizes:
         rows = anyio.run(partial(_growth_rows, tools, size))
+        memory = _printed(_MEMORY, catalog, str(size))
+        rows.append(Row(what=f"{size:,} tools: memory, indexed", value=memory, unit="MB"))
         for at, row in enumerate(rows):
             ratio = row.value / before[at].value if before else None
             against = "the size before" if before else ""
@@ -216,14 +221,7 @@ def _growth(tools: Sequence[Tool], sizes: Sequence[int]) -> Iterator[Row]:
 
 
 async def _growth_rows(tools: Sequence[Tool], size: int) -> list[Row]:
-    made = tuple(islice(_varied(tools), size))
-    servers = [
-        Given(
-            f"mcp-s{at}", [replace(tool, source=f"mcp-s{at}") for tool in made[at : at + _SERVER]]
-        )
-        for at in range(0, size, _SERVER)
-    ]
-    drawer = Drawer(servers)
+    drawer = Drawer(_servers(tools, size))
     session, opened = drawer.session(context_length=1), drawer.session(context_length=10**12)
     started = perf_counter()
     await session.tools()
@@ -242,6 +240,17 @@ async def _growth_rows(tools: Sequence[Tool], size: int) -> list[Row]:
         Row(what=f"{name} assembly, unchanged", value=again * 1e3, unit="ms"),
         Row(what=f"{name} pass-through", value=passing * 1e6, unit="µs"),
         Row(what=f"{name} search", value=search * 1e3, unit="ms"),
+    ]
+
+
+def _servers(tools: Sequence[Tool], size: int) -> list[Given]:
+    """`size` tools in servers of fifty."""
+    made = list(islice(_varied(tools), size))
+    return [
+        Given(
+            f"mcp-s{at}", [replace(tool, source=f"mcp-s{at}") for tool in made[at : at + _SERVER]]
+        )
+        for at in range(0, size, _SERVER)
     ]
 
 
