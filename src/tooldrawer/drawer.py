@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from tooldrawer import config as configuration
 from tooldrawer.activity import ActivityLog, ConfigReloaded, JsonLines, Masker
-from tooldrawer.catalog import Catalogs
+from tooldrawer.catalogs import Catalogs
 from tooldrawer.config import Config
 from tooldrawer.dispatch import Approver, Dispatcher, Grants, Guardrail, Hook, Permission
 from tooldrawer.errors import ConfigError, ToolDrawerError

@@ -15,7 +15,8 @@ from tooldrawer.assembly import Assembly, AssemblyPolicy, assemble
 from tooldrawer.bridge import CallTool, DescribeTools, SearchPolicy, SearchTools, parse, unnested
 from tooldrawer.bridge.replies import describe_reply, nothing_fits, search_reply
 from tooldrawer.call import ToolCall, ToolResult, is_deeper
-from tooldrawer.catalog import Catalog, Catalogs
+from tooldrawer.catalog import Catalog
+from tooldrawer.catalogs import Catalogs
 from tooldrawer.dispatch import MOST_LEVELS, Caller, Dispatcher, Limits, Rests, View
 from tooldrawer.errors import (
     CallRejected,

@@ -26,7 +26,7 @@ from tooldrawer import (
     Tool,
     Toolset,
 )
-from tooldrawer.catalog import Catalogs
+from tooldrawer.catalogs import Catalogs
 from tooldrawer.errors import ToolsetTaken, ToolsetUnknown
 from tooldrawer.registry import Snapshot
 
