@@ -152,8 +152,9 @@ class Registry:
         try:
             names = [tool.name for tool in toolset.tools()]
         except Exception as error:  # the boundary to a toolset that anyone may have written
+            said = " ".join(str(error).split()) or type(error).__name__
             raise ToolsetBroken(
-                f"The toolset {toolset.name!r} cannot list its tools: {error or repr(error)}."
+                f"The toolset {toolset.name!r} cannot list its tools: {said}."
             ) from error
         for name in names:
             if name in self._reserved:

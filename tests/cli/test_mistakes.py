@@ -147,14 +147,39 @@ async def hook(call, proceed):
 """
 
 
-def test_an_error_inside_is_one_sentence_and_a_way_to_see_more(shell: Shell) -> None:
+def test_a_toolset_that_cannot_list_its_tools_is_named(shell: Shell) -> None:
     shell.write("acme.py", BROKEN)
     shell.write("tooldrawer.yaml", 'toolsets: ["acme:tools"]\n')
     said = shell.run("tools").refusal
-    assert "RuntimeError: the list is torn" in said
+    assert said.endswith("cannot list its tools: the list is torn.")
     assert len(said.splitlines()) == 1
-    seen = shell.with_variables(TOOLDRAWER_TRACEBACK="1").run("tools")
+
+
+def test_an_error_inside_is_one_sentence_and_a_way_to_see_more(shell: Shell) -> None:
+    shell.write("acme.py", ODD)
+    shell.write("tooldrawer.yaml", 'toolsets: ["acme:tools"]\n')
+    said = shell.run("find", "anything").refusal
+    assert said.startswith("Something went wrong inside tooldrawer (AttributeError: ")
+    assert len(said.splitlines()) == 1
+    seen = shell.with_variables(TOOLDRAWER_TRACEBACK="1").run("find", "anything")
     assert "Traceback" in seen.err
+
+
+ODD = """
+from tooldrawer import Tool
+
+
+class Odd:
+    name = "odd"
+
+    def tools(self):
+        return (Tool(name="x", description=3),)
+
+    async def run(self, tool, call): ...
+
+
+tools = Odd()
+"""
 
 
 def test_a_hook_that_breaks_is_told_in_words(workshop: Shell) -> None:

@@ -1,0 +1,73 @@
+"""What a model asked for, whatever it was wrapped in."""
+
+from typing import Any
+
+import pytest
+
+from tests.requirements import requirement
+from tooldrawer.bridge import (
+    BridgeNames,
+    CallTool,
+    DescribeTools,
+    SearchTools,
+    parse,
+    unnested,
+)
+from tooldrawer.errors import InvalidArguments
+
+NAMES = BridgeNames()
+MEANT = CallTool("git_log", {"limit": 5})
+
+
+@requirement("BR-5")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"name": "git_log", "arguments": {"limit": 5}},
+        {"name": " git_log ", "arguments": '{"limit": 5}'},
+        {"tool_name": "git_log", "args": {"limit": 5}},
+        {"tool": "git_log", "input": {"limit": 5}},
+        {"name": "git_log", "params": {"limit": 5}},
+        {"name": "git_log", "limit": 5},
+        {"arguments": {"name": "git_log", "arguments": {"limit": 5}}},
+        {"input": '{"name": "git_log", "arguments": {"limit": 5}}'},
+        '{"name": "git_log", "arguments": {"limit": 5}}',
+    ],
+)
+def test_every_sloppy_envelope_means_the_clean_call(arguments: Any) -> None:
+    assert parse("tool_call", arguments, NAMES) == MEANT
+
+
+@requirement("BR-5")
+@pytest.mark.parametrize("nothing", [None, "", {}, [], "null", "{}"])
+def test_arguments_may_be_missing_null_or_empty(nothing: Any) -> None:
+    assert parse("tool_call", {"name": "now", "arguments": nothing}, NAMES) == CallTool("now", {})
+    assert parse("now", nothing, NAMES) == CallTool("now", {})
+
+
+@requirement("BR-5")
+def test_queries_and_names_may_come_as_lists_of_at_most_ten() -> None:
+    assert parse("tool_search", {"query": ["a", "b"]}, NAMES) == SearchTools(
+        ("a", "b"), None, is_list=True
+    )
+    assert parse("tool_describe", {"names": ["a"]}, NAMES) == DescribeTools(("a",), is_list=True)
+    with pytest.raises(InvalidArguments, match="At most 10 at once, not 11"):
+        parse("tool_search", {"query": ["x"] * 11}, NAMES)
+
+
+@pytest.mark.parametrize("plain", ["find me", '"find me"', {"q": "find me"}, {"input": "find me"}])
+def test_a_query_may_come_without_its_envelope(plain: Any) -> None:
+    assert parse("tool_search", plain, NAMES) == SearchTools(("find me",))
+
+
+@pytest.mark.parametrize("arguments", [None, 3, [], {"query": 3}, {"query": ["a", 3]}, {}])
+def test_what_cannot_be_understood_is_answered_with_an_example(arguments: Any) -> None:
+    with pytest.raises(InvalidArguments, match='tool_search needs "query"'):
+        parse("tool_search", arguments, NAMES)
+
+
+def test_one_more_envelope_is_taken_off_only_when_the_tool_has_no_such_parameter() -> None:
+    wrapped = {"arguments": {"limit": 5}}
+    assert unnested(wrapped, {"properties": {"limit": {}}}) == {"limit": 5}
+    assert unnested(wrapped, {"properties": {"arguments": {}}}) == wrapped
+    assert unnested({"limit": 5}, {"properties": {}}) == {"limit": 5}
