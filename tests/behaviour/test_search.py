@@ -53,6 +53,12 @@ def test_when_no_word_is_shared_a_part_of_the_name_is_enough() -> None:
     assert found("xyzzy") == []
 
 
+@requirement("BR-9")
+def test_a_tool_that_shares_only_small_words_with_a_need_does_not_fit_it() -> None:
+    assert found("I would like to have a unicorn with this, please") == []
+    assert found("a meeting for all of us")[0] == "createEvent"
+
+
 @requirement("SEARCH-1")
 def test_a_word_that_every_tool_has_still_finds_them() -> None:
     github = Catalog([tool(f"mcp_github_{verb}") for verb in ("get", "list", "open")])

@@ -28,7 +28,7 @@ def test_help_is_there_for_a_command_in_both_spellings(shell: Shell) -> None:
 def test_config_check_counts_what_it_found(workshop: Shell) -> None:
     said = workshop.run("config", "check").text
     assert said.startswith("tooldrawer.yaml is right: ")
-    assert "1 toolsets, 1 scopes" in said
+    assert "toolsets 1, scopes 1" in said
     assert workshop.run("config", "check", "tooldrawer.yaml", "--json").json == {
         "file": "tooldrawer.yaml",
         "mcp_servers": 0,

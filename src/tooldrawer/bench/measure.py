@@ -1,7 +1,6 @@
 """How long something takes and how much it holds, without the noise of other work."""
 
 import gc
-import resource
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -38,5 +37,7 @@ def resident_megabytes() -> float:
     if status.exists():
         lines = status.read_text(encoding="utf-8").splitlines()
         return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
+    import resource  # noqa: PLC0415  not on Windows, where everything else here works
+
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)

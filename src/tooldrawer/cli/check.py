@@ -33,7 +33,7 @@ def check(
     if json:
         show_json({"file": str(file), **facts})
         return
-    counted = ", ".join(f"{count} {key.replace('_', ' ')}" for key, count in facts.items())
+    counted = ", ".join(f"{key.replace('_', ' ')} {count}" for key, count in facts.items())
     show(f"{file} is right: {counted}.")
 
 

@@ -8,7 +8,7 @@ from math import log
 from typing import Self
 
 from tooldrawer.search.index import Hit
-from tooldrawer.search.text import weighted_words, words
+from tooldrawer.search.text import query_words, weighted_words
 from tooldrawer.tool import Tool
 
 _SATURATION = 1.5
@@ -88,7 +88,7 @@ class BM25:
     def search(self, query: str, *, limit: int) -> Sequence[Hit]:
         """Tools that share at least one word with `query`, ties broken by name."""
         scores: list[dict[int, float]] = [{} for _ in self._segments]
-        for word, times in Counter(words(query)).items():
+        for word, times in Counter(query_words(query)).items():
             self._add(word, times, scores)
         hits = (
             Hit(segment.tools[position], score)

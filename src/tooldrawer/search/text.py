@@ -12,6 +12,13 @@ from tooldrawer.tool import Json, JsonObject, Tool
 # in which an index grew. Chosen on public tool-retrieval sets, where a tool's own name says most.
 NAME, SERVER, DESCRIPTION, PARAMETER, PARAMETER_TEXT = 200, 100, 60, 33, 22
 
+_FUNCTION_WORDS = (
+    "a about all also am an and any are as at be been but by can could did do does for from had "
+    "has have how i if in into is it its just like me my need of on or our please should so some "
+    "that the their them then there these they this those to want was we were what when where "
+    "which while who will with would you your"
+)
+
 _RUN = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\dA-Za-z_]+")
 
@@ -28,6 +35,20 @@ def words(text: str) -> list[str]:
             found.append(run.casefold())
         found.extend(_stem(part.casefold()) for part in parts)
     return found
+
+
+def query_words(text: str) -> list[str]:
+    """The words of a query that say what is wanted; all of them when none does.
+
+    A tool that shares only `this` or `with` with a need does not fit it.
+    """
+    found = words(text)
+    return [word for word in found if word not in _function_words()] or found
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    return frozenset(map(_stem, _FUNCTION_WORDS.split()))
 
 
 def weighted_words(tool: Tool) -> Iterator[tuple[int, list[str]]]:
