@@ -38,7 +38,8 @@ READ_REST = "read_rest"
 _WORTH_A_THREAD = 200
 """New tools beyond this number are counted and indexed off the event loop."""
 
-Calls = Iterable[ToolCall | tuple[str, Json]]
+Calls = Iterable[ToolCall | tuple[str, Json] | JsonObject]
+"""Calls as values, as `(name, arguments)`, or as `{"name", "arguments", "id"}`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +185,7 @@ class Session:
 
     async def call_all(self, calls: Calls, *, concurrency: int | None = None) -> list[ToolResult]:
         """Answer all calls of one turn, at most `concurrency` at a time; the order is kept."""
-        asked = [call if isinstance(call, ToolCall) else _asked(*call) for call in calls]
+        asked = [_asked(call) for call in calls]
         limit = (await self._parts()).limits.concurrency if concurrency is None else concurrency
         results: list[ToolResult] = [ToolResult()] * len(asked)
         waiting = iter(enumerate(asked))
@@ -371,8 +372,13 @@ class Session:
         return result
 
 
-def _asked(name: str, arguments: Json) -> ToolCall:
-    return ToolCall(name=name, arguments=cast("JsonObject", arguments))
+def _asked(call: "ToolCall | tuple[str, Json] | JsonObject") -> ToolCall:
+    if isinstance(call, ToolCall):
+        return call
+    if isinstance(call, tuple):
+        return ToolCall(name=call[0], arguments=cast("JsonObject", call[1]))
+    name, call_id = (str(call.get(key) or "") for key in ("name", "id"))
+    return ToolCall(name=name, arguments=cast("JsonObject", call.get("arguments")), id=call_id)
 
 
 def _how_to_read_on(call: str) -> str:

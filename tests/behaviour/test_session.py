@@ -178,6 +178,21 @@ async def test_calls_of_one_turn_keep_their_order_and_ids(numbered: Numbered) ->
     ]
 
 
+async def test_calls_may_be_values_pairs_or_mappings(numbered: Numbered) -> None:
+    session = Drawer([numbered("a", 3)]).session()
+    results = await session.call_all(
+        [
+            ToolCall(name="a_0", id="1"),
+            ("a_1", '{"text": "x"}'),
+            {"name": "a_2", "arguments": {"text": "y"}, "id": "3"},
+            {"arguments": None},
+        ]
+    )
+    assert [result.call_id for result in results] == ["1", "", "3", ""]
+    assert [result.text for result in results[:3]] == ["a 0 ", "a 1 x", "a 2 y"]
+    assert results[3].is_error
+
+
 async def test_a_session_that_was_left_says_so(drawer: Drawer) -> None:
     async with drawer.session("mine") as session:
         pass
