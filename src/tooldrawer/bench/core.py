@@ -23,7 +23,7 @@ from tooldrawer.drawer import Drawer
 from tooldrawer.errors import CatalogFileError, ToolFailed
 from tooldrawer.recorded import StaticToolset
 from tooldrawer.search import SearchEngine
-from tooldrawer.tokens import compact, default_counter
+from tooldrawer.tokens import Estimate, SchemaCosts, compact, default_counter
 from tooldrawer.tool import Tool
 from tooldrawer.toolset import Toolset
 from tooldrawer.wire import openai
@@ -81,7 +81,7 @@ def run(catalog: Path | None, *, sizes: Sequence[int] = SIZES) -> list[Row]:
         tools = [tool for toolset in found for tool in toolset.tools()]
         if not tools:
             raise CatalogFileError(f"{catalog}: has no tools, so there is nothing to measure.")
-        rows = [_bridge_row(), *_import_rows()]
+        rows = [_bridge_row(), *_estimate_rows(tools), *_import_rows()]
         rows += anyio.run(partial(_assembly_rows, found, len(tools)))
         rows += [*_search_rows(tools), _change_row(tools), _memory_row(catalog)]
         rows += _growth(tools, sizes, str(catalog or ""))
@@ -105,6 +105,22 @@ def _bridge_row() -> Row:
         compact([openai.render(tool) for tool in bridge_tools(BridgeNames())])
     )
     return Row(what="three bridge schemas", value=tokens, unit="tokens", bar=300)
+
+
+def _estimate_rows(tools: Sequence[Tool]) -> Iterator[Row]:
+    """How far the estimate is off, where the exact tokenizer is installed to tell."""
+    if isinstance(default_counter(), Estimate):
+        return
+    exact = SchemaCosts(default_counter()).total(tools)
+    estimate = SchemaCosts(Estimate()).total(tools)
+    yield Row(
+        what=f"token estimate over {len(tools):,} tools, off by",
+        value=abs(estimate / exact - 1) * 100,
+        unit="%",
+        bar=3,
+        against="the exact count",
+        ratio=estimate / exact,
+    )
 
 
 def _import_rows() -> Iterator[Row]:
