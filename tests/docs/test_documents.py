@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tooldrawer.cli.demo import demo
 from tooldrawer.config import Config, parse
+from tooldrawer.demo.desk import toolsets
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -31,6 +33,13 @@ def test_the_readme_is_short_and_its_figures_were_measured() -> None:
     assert len(text.splitlines()) < 150
     (figures,) = re.findall(r"<!-- figures: core -->(.*?)<!-- /figures -->", text, re.DOTALL)
     assert "Written by `tooldrawer bench core" in figures
+
+
+def test_the_demo_has_as_many_tools_as_is_said() -> None:
+    with toolsets() as found:
+        said = f"{sum(len(toolset.tools()) for toolset in found)} local tools"
+    assert said in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert said in (demo.__doc__ or "")
 
 
 def test_the_documented_keys_are_all_keys_and_right() -> None:
