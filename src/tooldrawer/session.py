@@ -135,6 +135,11 @@ class Session:
             scope = self._drawer.parts.scopes.get(scope) or Scope(toolsets=(), name=scope)
         return scope if self._within is None else scope.within(self._within.scope)
 
+    @property
+    def catalog(self) -> Catalog:
+        """The tools that exist for this session now."""
+        return self._view().catalog
+
     def child(self, scope: Scope | str | None = None, *, name: str | None = None) -> "Session":
         """A session for a subagent: its scope is the intersection of this one's and its own."""
         self._children += 1
@@ -213,7 +218,7 @@ class Session:
         return Stamp(at=time(), session=self.name, scope=self.scope.name)
 
     async def _decided(self, parts: Parts) -> _Turn:
-        catalog, policy, context = self._view().catalog, parts.policy, self.context_length
+        catalog, policy, context = self.catalog, parts.policy, self.context_length
         last = self._turn
         if last and last.holds_for(catalog, policy, context):
             return last
@@ -276,12 +281,11 @@ class Session:
         return await self._run(request, parts, call_id)
 
     async def _run(self, request: CallTool, parts: Parts, call_id: str) -> ToolResult:
-        catalog = self._view().catalog
+        catalog = self.catalog
         most, how = parts.limits.result_max_chars, _how_to_read_on(parts.policy.names.call)
         if request.name == READ_REST and READ_REST not in catalog:
-            handle, offset = (str(request.arguments.get(key, "")) for key in ("id", "offset"))
-            place = int(offset) if offset.isdecimal() else 0 if not offset else -1
-            return self._rests.read(handle, place, most=most, how_to_read_on=how)
+            handle, offset = request.arguments.get("id"), request.arguments.get("offset", 0)
+            return self._rests.read(handle, offset, most=most, how_to_read_on=how)
         try:
             arguments = unnested(request.arguments, catalog.get(request.name).parameters)
         except UnknownTool:
@@ -343,7 +347,7 @@ class Session:
         return reply
 
     def _describe(self, request: DescribeTools, parts: Parts) -> ToolResult:
-        catalog = self._view().catalog
+        catalog = self.catalog
         replies: list[Json] = []
         for name in request.names:
             started = perf_counter()

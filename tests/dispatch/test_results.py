@@ -216,7 +216,17 @@ def read_rest(handle: Json, offset: Json) -> JsonObject:
 @requirement("DSP-8")
 @pytest.mark.parametrize(
     ("handle", "offset"),
-    [("rest-9", 0), ("", 0), (None, 0), ("rest-1", 5 * MOST), ("rest-1", -1), ("rest-1", 10**30)],
+    [
+        ("rest-9", 0),
+        ("", 0),
+        (None, 0),
+        pytest.param(10**5_000, 0, id="endless handle"),
+        ("rest-1", 5 * MOST),
+        ("rest-1", -1),
+        pytest.param("rest-1", 10**5_000, id="endless offset"),
+        ("rest-1", "9" * 5_000),
+        ("rest-1", "soon"),
+    ],
 )
 async def test_a_part_that_there_is_not_answers_with_the_next_step(
     handle: Json, offset: Json
@@ -229,6 +239,15 @@ async def test_a_part_that_there_is_not_answers_with_the_next_step(
         "There is no such part of a result any more. Call the tool again, "
         "with arguments that ask for less."
     )
+
+
+@requirement("DSP-8")
+async def test_a_number_in_a_text_says_where_to_read_on_too() -> None:
+    whole = text_of(2 * MOST)
+    session = giving(ToolResult.of_text(whole), SHORT)
+    await session.call(TOOL)
+    answer = await session.call("tool_call", read_rest("rest-1", str(MOST)))
+    assert answer.text == whole[MOST:]
 
 
 @requirement("DSP-8")

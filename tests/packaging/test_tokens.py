@@ -37,7 +37,7 @@ def test_the_count_is_exact_with_the_tokenizer() -> None:
 
 
 @requirement("ACT-8")
-def test_without_the_tokenizer_the_estimate_of_the_demo_is_within_a_tenth() -> None:
+def test_without_the_tokenizer_the_estimate_of_the_demo_is_within_three_percent() -> None:
     estimated = json.loads(printed(COUNT))
     assert estimated["counter"] == "Estimate"
     exact = default_counter()
@@ -46,4 +46,4 @@ def test_without_the_tokenizer_the_estimate_of_the_demo_is_within_a_tenth() -> N
     assert len(estimated["counts"]) == len(texts)
     counted = sum(map(exact.count, texts))
     error = sum(estimated["counts"]) / counted - 1
-    assert abs(error) <= 0.1, f"the estimate is {error:+.1%} off over {counted:,} tokens"
+    assert abs(error) <= 0.03, f"the estimate is {error:+.1%} off over {counted:,} tokens"

@@ -87,13 +87,11 @@ def wide_drawer(budget: int = 1_200) -> Drawer:
 
 
 def test_a_list_of_queries_that_nothing_fits_is_answered_within_the_budget() -> None:
-    pytest.importorskip("splintr")
     result = answered(wide_drawer(), "tool_search", {"query": ["zzzz"] * 10})
     assert O200k().count(result.text) <= 1_200
 
 
 def test_a_search_reply_with_advice_is_within_the_budget() -> None:
-    pytest.importorskip("splintr")
 
     async def main(budget: int) -> ToolResult:
         session = wide_drawer(budget).session()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import cast
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -199,7 +198,6 @@ wordy_tools: SearchStrategy[list[JsonObject]] = st.lists(
 def test_a_search_reply_stays_within_its_budget_and_never_loses_a_required_parameter(
     definitions: list[JsonObject], budget: int, asked: list[str | list[str]], backend: str
 ) -> None:
-    pytest.importorskip("splintr")
     counter = exact()
     wanted = {
         f"mcp_shop_{definition['name']}": _required(cast("JsonObject", definition["inputSchema"]))

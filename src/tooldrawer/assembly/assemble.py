@@ -78,7 +78,8 @@ def assemble(
     found = tuple(tools)
     if policy.enabled != "off" and any(_is_bridge(tool, policy) for tool in found):
         found = tuple(tool for tool in found if not _is_bridge(tool, policy))
-    deferrable = tuple(tool for tool in found if why_direct(tool, policy) is None)
+    reasons: list[Why | None] = [why_direct(tool, policy) for tool in found]
+    deferrable = tuple(tool for tool, why in zip(found, reasons, strict=True) if why is None)
     context = known_context_length(context_length)
     if listed is None:
         listed = listing.render(
@@ -92,9 +93,14 @@ def assemble(
     active, reason = False, "no tool can be deferred"
     if deferrable or policy.enabled == "off":
         active, reason = _decided(policy, tokens, bridge_tokens, context)
-    direct = tuple(tool for tool in found if why_direct(tool, policy)) if active else found
+    shown: list[tuple[Tool, Why]] = [
+        (tool, why or "inactive")
+        for tool, why in zip(found, reasons, strict=True)
+        if why or not active
+    ]
+    direct = tuple(tool for tool, _ in shown)
     return Assembly(
-        tools=(*direct, *bridge) if active else found,
+        tools=(*direct, *bridge) if active else direct,
         active=active,
         direct=direct,
         deferred=deferrable if active else (),
@@ -104,7 +110,7 @@ def assemble(
         array_tokens=costs.total(direct) + (bridge_tokens if active else 0),
         listing=listed if active else "",
         reason=reason,
-        why_direct=tuple(why_direct(tool, policy) or "inactive" for tool in direct),
+        why_direct=tuple(why for _, why in shown),
         bridge_tokens=bridge_tokens if active else 0,
     )
 

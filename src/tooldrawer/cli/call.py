@@ -35,8 +35,7 @@ def call(
     approver = TerminalApprover() if sys.stdin.isatty() else None
     place = opened(catalog, config, scope=scope, approver=approver)
     session = place.drawer.session(scope=place.scope)
-    snapshot = place.drawer.registry.snapshot()
-    tool = named(place.drawer.parts.catalogs.derive(snapshot, session.scope), name)
+    tool = named(session.catalog, name)
     try:
         result = anyio.run(partial(_interruptible, partial(session.call, tool.name, arguments)))
     finally:

@@ -166,8 +166,7 @@ def named(catalog: Catalog, name: str) -> Tool:
 
 
 def _catalog(place: Opened) -> Catalog:
-    session = place.drawer.session(scope=place.scope)
-    return place.drawer.parts.catalogs.derive(place.drawer.registry.snapshot(), session.scope)
+    return place.drawer.session(scope=place.scope).catalog
 
 
 def _group_json(group: Sequence[tuple[Tool, int]]) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """How long, how much, how many."""
 
 import json
+import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -60,9 +61,10 @@ class Rests:
         others = (block for block in fitting.content if block.get("type") != "text")
         return replace(fitting, content=(*first.content, *others))
 
-    def read(self, handle: str, offset: int, *, most: int, how_to_read_on: str) -> ToolResult:
-        """The next part of a result that was cut."""
-        text = self._texts.get(handle)
+    def read(self, handle: Json, offset: Json, *, most: int, how_to_read_on: str) -> ToolResult:
+        """The next part of a result that was cut; whatever a model gives for the two."""
+        text = self._texts.get(handle) if isinstance(handle, str) else None
+        offset = _whole(offset)
         if text is None or not 0 <= offset < len(text):
             return ToolResult.of_text(
                 "There is no such part of a result any more. Call the tool again, "
@@ -75,6 +77,13 @@ class Rests:
             return ToolResult.of_text(part)
         note = how_to_read_on.format(left=f"{left:,}", handle=handle, offset=offset + len(part))
         return ToolResult.of_text(part).with_note(note)
+
+
+def _whole(value: Json) -> int:
+    """A number, also one in a text; -1 for anything else."""
+    if isinstance(value, str) and re.fullmatch(r"\d{1,12}", value.strip(), re.ASCII):
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
 def _size(result: ToolResult) -> int:
