@@ -5,8 +5,12 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 RUN_STAMP := .make/run
 DEV_STAMP := .make/dev
+TRAIN := .train
+TRAIN_STAMP := .make/train
+DATA ?= ../shared/retrieval
+CATALOGS ?= ../shared/catalogs
 
-.PHONY: up test check format bench clean
+.PHONY: up test check format bench train clean
 
 up: $(RUN_STAMP) ## set up and show the drawer at work
 	$(BIN)/tooldrawer demo
@@ -30,8 +34,13 @@ bench: $(DEV_STAMP) ## measure, and write the figures into the documents
 	$(BIN)/tooldrawer bench core $(if $(CATALOG),--catalog $(CATALOG)) --write README.md --write docs/benchmarks.md
 	$(BIN)/tooldrawer bench dependencies --write docs/dependencies.md
 
+train: $(TRAIN_STAMP) ## train the search model: DATA=<public sets> CATALOGS=<recorded tools>; about an hour on two cores
+	$(TRAIN)/bin/python -m training.train --data $(DATA) --catalogs $(CATALOGS) --out build/encoder.pt
+	$(TRAIN)/bin/python -m training.export --weights build/encoder.pt
+	$(TRAIN)/bin/python -m training.fit --data $(DATA) --catalogs $(CATALOGS)
+
 clean: ## forget everything that was built
-	rm -rf $(VENV) .make dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(TRAIN) .make build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 ifneq ($(UV),)
@@ -56,4 +65,12 @@ ifneq ($(UV),)
 else
 	$(BIN)/python -m pip install --quiet --group dev
 endif
+	@mkdir -p .make && touch $@
+
+# A place of its own: the training's packages are large and pinned.
+$(TRAIN_STAMP): training/requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(TRAIN)
+	$(TRAIN)/bin/python -m pip install --quiet --editable .
+	$(TRAIN)/bin/python -m pip install --quiet --no-deps --requirement training/bare.txt
+	$(TRAIN)/bin/python -m pip install --quiet --requirement training/requirements.txt
 	@mkdir -p .make && touch $@

@@ -31,7 +31,6 @@ def _open(sentence: str, where: str) -> Promise:
     return Promise(sentence, gap=where, is_open=True)
 
 
-_SEARCH = "comes with the search issue"
 _GATEWAY = "comes with the gateway issue"
 _AGENT = "comes with the agent issue"
 
@@ -70,11 +69,11 @@ PROMISES = {
     "BR-11": Promise("Searching in a row without calling is stopped."),
     "SEARCH-1": Promise("BM25 over name, server, description, parameters; else substrings."),
     "SEARCH-2": Promise("An exact name in any notation is first."),
-    "SEARCH-3": _open("Meaning counts: a dense index ships in the package.", _SEARCH),
+    "SEARCH-3": Promise("Meaning counts: a dense index ships in the package."),
     "SEARCH-4": Promise("Same catalog, same query, same order; ties by name."),
-    "SEARCH-5": _open("Typos, forms, partial names and other languages find the tool.", _SEARCH),
+    "SEARCH-5": Promise("Typos, forms, partial names and other languages find the tool."),
     "SEARCH-6": Promise("Indexes are cached by content, shared, and grown for new tools only."),
-    "SEARCH-7": _open("Abstention is calibrated and its rates are reported.", _SEARCH),
+    "SEARCH-7": Promise("Abstention is calibrated and its rates are reported."),
     "DSP-1": Promise("One function, one order, for direct and bridged calls."),
     "DSP-2": Promise("Everyone around a call sees the real tool, never tool_call."),
     "DSP-3": Promise("A result comes back as the tool gave it."),

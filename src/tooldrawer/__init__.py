@@ -33,7 +33,7 @@ from tooldrawer.ledger import Ledger
 from tooldrawer.recorded import StaticToolset
 from tooldrawer.registry import Registry
 from tooldrawer.scope import Scope
-from tooldrawer.search import Hit, Index, SearchEngine
+from tooldrawer.search import Hit, Recipe, SearchEngine
 from tooldrawer.session import Session
 from tooldrawer.tokens import TokenCounter
 from tooldrawer.tool import Tool
@@ -62,12 +62,12 @@ __all__ = [
     "Guardrail",
     "Hit",
     "Hook",
-    "Index",
     "JsonLines",
     "Ledger",
     "Limits",
     "Next",
     "RateLimit",
+    "Recipe",
     "Registry",
     "RepeatGuard",
     "Rules",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from types import MappingProxyType
+from typing import TypeAlias
 
 from rapidfuzz import fuzz, process
 
@@ -15,6 +16,9 @@ _NOTATION = re.compile(r"[\W_]+")
 _NEAR = 3
 _NEAR_ENOUGH = 60.0
 _LONGEST_NAME_ASKED = 256
+
+Spellings: TypeAlias = tuple[Mapping[str, list[Tool]], ...]
+"""Tools by what they can be called; what comes first is looked up first."""
 
 
 class Catalog:
@@ -30,7 +34,8 @@ class Catalog:
         self.tools = tuple(unique(tools, reserved=reserved, holders=holders))
         """In the order given, each under a name of its own."""
         self._by_name = {tool.name: tool for tool in self.tools}
-        self._spellings: tuple[dict[str, list[Tool]], dict[str, list[Tool]]] | None = None
+        self._spellings: Spellings | None = None
+        self._run_together: Spellings | None = None
         self._fingerprint = ""
 
     def __iter__(self) -> Iterator[Tool]:
@@ -71,10 +76,20 @@ class Catalog:
         `github__create_issue`, `github.create_issue` and `github/create_issue` mean the tool of the
         server `github`; `create_issue` every server's tool of that name.
         """
+        key = _spelling(name)
+        return next((found[key] for found in self._spelled() if key in found), list[Tool]())
+
+    def run_together(self, name: str) -> list[Tool]:
+        """The tools that `name` spells when word boundaries do not count either: `createIssue`."""
+        if self._run_together is None:
+            self._run_together = tuple(map(_without_boundaries, self._spelled()))
+        key = _spelling(name).replace("_", "")
+        return next((found[key] for found in self._run_together if key in found), list[Tool]())
+
+    def _spelled(self) -> Spellings:
         if self._spellings is None:
             self._spellings = _spellings(self.tools)
-        key = _spelling(name)
-        return next((found[key] for found in self._spellings if key in found), list[Tool]())
+        return self._spellings
 
     def _near(self, name: str) -> tuple[str, ...]:
         spellings = [(tool.name, tool) for tool in self.tools]
@@ -92,7 +107,7 @@ class Catalog:
         return tuple(found)[:_NEAR]
 
 
-def _spellings(tools: Iterable[Tool]) -> tuple[dict[str, list[Tool]], dict[str, list[Tool]]]:
+def _spellings(tools: Iterable[Tool]) -> Spellings:
     """The tools by their full names and by their bare ones: a full name is looked up first."""
     full: dict[str, list[Tool]] = {}
     bare: dict[str, list[Tool]] = {}
@@ -104,6 +119,13 @@ def _spellings(tools: Iterable[Tool]) -> tuple[dict[str, list[Tool]], dict[str, 
             full.setdefault(key, []).append(tool)
         bare.setdefault(_spelling(local), []).append(tool)
     return full, bare
+
+
+def _without_boundaries(spelled: Mapping[str, list[Tool]]) -> Mapping[str, list[Tool]]:
+    found: dict[str, dict[str, Tool]] = {}
+    for key, tools in spelled.items():
+        found.setdefault(key.replace("_", ""), {}).update({tool.name: tool for tool in tools})
+    return {key: list(tools.values()) for key, tools in found.items()}
 
 
 def _spelling(name: str) -> str:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import time
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import anyio.to_thread
 
@@ -18,9 +19,13 @@ from tooldrawer.errors import ConfigError, ToolDrawerError
 from tooldrawer.registry import Registry
 from tooldrawer.scope import Scope
 from tooldrawer.search import SearchEngine
+from tooldrawer.search.spec import EndpointSpec
 from tooldrawer.session import Parts, Session
 from tooldrawer.tokens import SchemaCosts, TokenCounter, default_counter
 from tooldrawer.toolset import Toolset
+
+if TYPE_CHECKING:
+    from tooldrawer.search.embedder import Embedder
 
 
 class Drawer:
@@ -61,7 +66,8 @@ class Drawer:
         self.registry = Registry(
             (*toolsets, *self.config.toolsets), reserved=tuple(self.config.assembly.names)
         )
-        self.search = SearchEngine()
+        self.search = _engine(self.config)
+        """Finds tools; there is another one when its settings change."""
         self._catalogs = Catalogs(reserved=tuple(self.config.assembly.names))
         self._costs = SchemaCosts(self._counter)
         self._parts = self._built()
@@ -158,6 +164,8 @@ class Drawer:
         after = {toolset.name: toolset for toolset in config.toolsets}
         if before != after:
             self.registry.exchange(before, after.values())
+        if (config.recipe, config.embeddings) != (self.config.recipe, self.config.embeddings):
+            self.search = _engine(config)
         self.config = config
         self._parts = self._built()
 
@@ -189,6 +197,21 @@ class Drawer:
             limits=config.limits,
             scopes=config.scopes,
         )
+
+
+def _engine(config: Config) -> SearchEngine:
+    if config.embeddings is None or not config.recipe.meaning:
+        return SearchEngine(recipe=config.recipe)
+    # When to say nothing was learned from the distances of the package's own model.
+    recipe = replace(config.recipe, silence=False)
+    return SearchEngine(recipe=recipe, embedder=partial(_embedder, config.embeddings))
+
+
+def _embedder(spec: EndpointSpec) -> "Embedder":
+    # Imported here: it needs numpy, which `import tooldrawer` does without.
+    from tooldrawer.search.endpoint import Endpoint  # noqa: PLC0415
+
+    return Endpoint(spec)
 
 
 class _File:

@@ -7,6 +7,7 @@
     ├── ToolsetUnknown         there is no toolset of that name
     ├── ToolsetBroken          a toolset cannot list its tools
     ├── BridgeNameTaken        a real tool is called like a bridge tool
+    ├── EndpointFailed         the server for embeddings gave no vectors
     ├── SessionClosed          the session was left
     ├── ToolFailed             the tool ran, and broke; its text is written for the model
     │   └── ToolTimedOut
@@ -57,6 +58,10 @@ class BridgeNameTaken(ConfigError):
             f"The toolset {toolset!r} has a tool named {name!r}, which is the name of a bridge "
             "tool. Rename the tool, or rename the bridge with tools.tool_search.names."
         )
+
+
+class EndpointFailed(ToolDrawerError):
+    """The server for embeddings cannot be reached, or what it gave are no vectors."""
 
 
 class SessionClosed(ToolDrawerError):

@@ -320,10 +320,12 @@ class Session:
         self, query: str, limit: int, turn: _Turn, parts: Parts, room: int
     ) -> dict[str, Json]:
         started = perf_counter()
-        look = partial(parts.engine.search, turn.searched, query, limit)
-        is_ready = parts.engine.is_ready(turn.searched) or len(turn.searched) <= _WORTH_A_THREAD
+        engine, available = parts.engine, len(turn.searched)
+        look = partial(engine.search, turn.searched, query, limit)
+        is_ready = engine.is_ready(turn.searched)
         hits = look() if is_ready else await anyio.to_thread.run_sync(look)
-        available = len(turn.searched)
+        notice: dict[str, Json] = {"note": text} if (text := engine.notice(turn.searched)) else {}
+        room -= parts.counter.count(compact(notice)) if notice else 0
         if hits:
             reply = search_reply(hits, available=available, counter=parts.counter, max_tokens=room)
         else:
@@ -344,7 +346,7 @@ class Session:
                 duration=perf_counter() - started,
             )
         )
-        return reply
+        return {**reply, **notice}
 
     def _describe(self, request: DescribeTools, parts: Parts) -> ToolResult:
         catalog = self.catalog

@@ -59,7 +59,8 @@ class Shell:
     @property
     def environment(self) -> dict[str, str]:
         """Only what a process needs; settings and grants would be looked for in the folder."""
-        kept = {key: os.environ[key] for key in ("PATH", "LANG", "LC_ALL") if key in os.environ}
+        needed = ("PATH", "LANG", "LC_ALL", "XDG_CACHE_HOME")
+        kept = {key: os.environ[key] for key in needed if key in os.environ}
         home = {key: str(self.folder / "home") for key in ("HOME", "XDG_CONFIG_HOME")}
         data = {key: str(self.folder / "data") for key in ("XDG_DATA_HOME", "XDG_STATE_HOME")}
         path = {"PYTHONPATH": str(self.folder), "PYTHONUTF8": "1"}

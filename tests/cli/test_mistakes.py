@@ -159,7 +159,7 @@ def test_an_error_inside_is_one_sentence_and_a_way_to_see_more(shell: Shell) -> 
     shell.write("acme.py", ODD)
     shell.write("tooldrawer.yaml", 'toolsets: ["acme:tools"]\n')
     said = shell.run("find", "anything").refusal
-    assert said.startswith("Something went wrong inside tooldrawer (AttributeError: ")
+    assert said.startswith("Something went wrong inside tooldrawer (TypeError: ")
     assert len(said.splitlines()) == 1
     seen = shell.with_variables(TOOLDRAWER_TRACEBACK="1").run("find", "anything")
     assert "Traceback" in seen.err

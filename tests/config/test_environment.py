@@ -90,6 +90,11 @@ EVERYWHERE = """
 tools:
   tool_search:
     names: {search: "find-${SECRET}"}
+    embeddings:
+      url: "https://${SECRET}.example/${SECRET}"
+      model: "${SECRET}"
+      api_key: "${SECRET}"
+      query_prefix: "${SECRET}"
   core: ["${SECRET}"]
   pinned: ["${SECRET}"]
   name_template: "${SECRET}_{tool}"
@@ -117,6 +122,8 @@ def test_the_settings_show_nothing_that_was_filled() -> None:
     assert SECRET not in repr(found)
     assert SECRET not in str(found)
     assert SECRET not in repr(found.activity)
+    assert found.embeddings is not None
+    assert found.embeddings.api_key == SECRET
 
 
 @requirement("CFG-4")

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def test_the_demo_has_as_many_tools_as_is_said() -> None:
 
 
 def test_the_documented_keys_are_all_keys_and_right() -> None:
-    (whole,) = blocks("docs/configuration.md", "yaml")
+    whole, _ = blocks("docs/configuration.md", "yaml")
     without_code = re.sub(r"^(toolsets|hooks|guardrails):.*$", "", whole, flags=re.MULTILINE)
     config = parse(
         without_code, name="docs", environment={"GITHUB_TOKEN": "a", "LINEAR_TOKEN": "b"}
@@ -51,6 +52,15 @@ def test_the_documented_keys_are_all_keys_and_right() -> None:
     assert config.assembly.pinned == ("mcp_slack_*",)
     assert config.search == Config().search
     assert [server.name for server in config.servers] == ["github", "linear"]
+
+
+def test_the_documented_endpoint_is_right() -> None:
+    _, endpoint = blocks("docs/configuration.md", "yaml")
+    everything = re.sub(r"^( +)# ", r"\1", endpoint, flags=re.MULTILINE)
+    small = parse(endpoint, name="docs", environment={}).embeddings
+    whole = parse(everything, name="docs", environment={"OPENAI_API_KEY": "a"}).embeddings
+    assert small is not None
+    assert whole == replace(small, api_key="a", dimensions=256)
 
 
 def test_the_readmes_configuration_is_right() -> None:

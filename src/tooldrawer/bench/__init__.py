@@ -1,1 +1,1 @@
-"""Measure speed, memory and prompt cost, each against a baseline of the same run."""
+"""Measure speed, memory, prompt cost and what is found, each against a baseline of the same run."""

@@ -1,7 +1,7 @@
 """Rows of figures, and their place in a document."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,12 +31,35 @@ class Row:
         return None if self.bar is None else self.value <= self.bar
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows for people, as they stand in a document."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numbers: int
+    """How many of the columns, counted from the last one, are figures."""
+
+
 def cells(row: Row) -> tuple[str, str, str, str]:
     """A row for people."""
     bar = "" if row.bar is None else f"≤ {_figure(row.bar)} {row.unit}"
     mark = {True: " ✓", False: " ✗", None: ""}[row.holds]
     ratio = "" if row.ratio is None else f"{row.ratio:.3g} × {row.against}"
     return row.what, f"{_figure(row.value)} {row.unit}", f"{bar}{mark}", ratio
+
+
+def tables(rows: Sequence[Row]) -> dict[str, Table]:
+    """The rows of each group as a table."""
+    columns = ("what", "measured", "bar", "against")
+    return {
+        group: Table(
+            columns=columns,
+            rows=[cells(row) for row in rows if row.group == group],
+            numbers=len(columns) - 1,
+        )
+        for group in dict.fromkeys(row.group for row in rows)
+    }
 
 
 def places(path: Path, groups: Collection[str]) -> tuple[str, list[str]]:
@@ -60,17 +83,15 @@ def places(path: Path, groups: Collection[str]) -> tuple[str, list[str]]:
     return text, found
 
 
-def write(path: Path, rows: Sequence[Row], command: str) -> None:
-    """Put the rows between the document's `<!-- figures: GROUP -->` marks, where it has any.
+def write(path: Path, by_group: Mapping[str, Table], command: str) -> None:
+    """Put the tables between the document's `<!-- figures: GROUP -->` marks, where it has any.
 
     Raises:
         ConfigError: As `places`, or the document cannot be written.
     """
-    text, found = places(path, dict.fromkeys(row.group for row in rows))
+    text, found = places(path, by_group)
     for group in found:
-        lines = ["| what | measured | bar | against |", "|---|--:|--:|--:|"]
-        lines += ["| " + " | ".join(cells(row)) + " |" for row in rows if row.group == group]
-        block = "\n".join(["", *lines, "", f"Written by `{command}`.", ""])
+        block = "\n".join(["", *_markdown(by_group[group]), "", f"Written by `{command}`.", ""])
         place = _between(group).search(text)
         assert place is not None
         text = text[: place.start()] + block + text[place.end() :]
@@ -78,6 +99,18 @@ def write(path: Path, rows: Sequence[Row], command: str) -> None:
         path.write_bytes(text.encode())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror}.") from error
+
+
+def _markdown(table: Table) -> Iterable[str]:
+    yield _line(table.columns)
+    texts = len(table.columns) - table.numbers
+    yield "|" + "---|" * texts + "--:|" * table.numbers
+    yield from map(_line, table.rows)
+
+
+def _line(row: Sequence[str]) -> str:
+    """A row; a set's name may have in it what would end a cell or a line."""
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in row) + " |"
 
 
 def _between(group: str) -> re.Pattern[str]:

@@ -1,24 +1,31 @@
 """`bench`: the figures, measured here and now."""
 
+import sys
 from collections.abc import Collection
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from tooldrawer.bench import core as core_bench
 from tooldrawer.bench import dependencies as dependency_bench
-from tooldrawer.bench.report import Row, cells, places, write
+from tooldrawer.bench import labelled
+from tooldrawer.bench import retrieval as retrieval_bench
+from tooldrawer.bench.report import Row, cells, places, tables, write
 from tooldrawer.cli.opening import CatalogOption, JsonOption
-from tooldrawer.cli.output import show_json, table
+from tooldrawer.cli.output import notice, show_json, table
 
-app = typer.Typer(no_args_is_help=True, help="Measure speed, memory and prompt cost.")
+_PURPOSE = "Measure speed, memory, prompt cost and what searches find."
+
+app = typer.Typer(no_args_is_help=True, help=_PURPOSE)
 
 
-@app.callback()
+@app.callback(help=_PURPOSE)
 def root() -> None:
-    """Measure speed, memory and prompt cost."""
+    """Hold the benchmarks together."""
 
 
 IntoOption = Annotated[
@@ -51,6 +58,62 @@ def dependencies(
     _report("dependencies", dependency_bench.run(), into, as_json=json)
 
 
+@app.command()
+def retrieval(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data", help="A set, tools.jsonl and queries.jsonl in a folder, or a folder of sets."
+        ),
+    ] = None,
+    catalog: CatalogOption = None,
+    queries: Annotated[
+        Path | None,
+        typer.Option("--queries", help="Queries over --catalog: a .tsv file, or a folder of them."),
+    ] = None,
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", help="Only queries of this kind.")
+    ] = None,
+    sets: Annotated[list[str] | None, typer.Option("--set", help="Only the set so named.")] = None,
+    sample: Annotated[
+        int | None, typer.Option("--sample", min=1, help="At most so many queries of each set.")
+    ] = None,
+    ablate: Annotated[  # noqa: FBT002  typer's way to write a flag
+        bool, typer.Option("--ablate", help="Also leave out each ingredient of the search.")
+    ] = False,
+    cache: Annotated[
+        Path | None,
+        typer.Option("--cache", help="Where the vectors of tools are kept for the next time."),
+    ] = None,
+    into: IntoOption = None,
+    json: JsonOption = False,  # noqa: FBT002
+) -> None:
+    """Measure what searches find on labelled queries: ours, by words alone, and plain BM25."""
+    if (catalog is None) != (queries is None) or (data is None and catalog is None):
+        raise typer.BadParameter(
+            "Say what to search and what for: --data DIR, or --catalog DIR and --queries PATH"
+        )
+    _check(into, (retrieval_bench.GROUP, retrieval_bench.SUMMARY))
+    found = labelled.load(data=data, catalog=catalog, queries=queries, names=sets or ())
+    with nullcontext(str(cache)) if cache else TemporaryDirectory() as folder:
+        figures = retrieval_bench.run(
+            labelled.chosen(found, kinds or (), sample),
+            retrieval_bench.methods(cache=folder, ablate=ablate),
+            notice if sys.stderr.isatty() else lambda _: None,
+        )
+    shown = retrieval_bench.table(figures)
+    groups = {
+        retrieval_bench.GROUP: shown,
+        retrieval_bench.SUMMARY: retrieval_bench.summary(figures),
+    }
+    for document in into or ():
+        write(document, groups, "tooldrawer bench retrieval")
+    if json:
+        show_json([asdict(each) for each in figures])
+    else:
+        table(shown.columns, shown.rows, numbers=shown.numbers)
+
+
 def _check(into: list[Path] | None, groups: Collection[str]) -> None:
     """Complain about a document before minutes of measuring, not after."""
     for document in into or ():
@@ -59,7 +122,7 @@ def _check(into: list[Path] | None, groups: Collection[str]) -> None:
 
 def _report(name: str, rows: list[Row], into: list[Path] | None, *, as_json: bool) -> None:
     for document in into or ():
-        write(document, rows, f"tooldrawer bench {name}")
+        write(document, tables(rows), f"tooldrawer bench {name}")
     if as_json:
         show_json([{**asdict(row), "holds": row.holds} for row in rows])
     else:

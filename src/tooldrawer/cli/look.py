@@ -20,11 +20,15 @@ from tooldrawer.cli.opening import (
     ScopeOption,
     opened,
 )
-from tooldrawer.cli.output import show, show_json, table
+from tooldrawer.cli.output import notice, show, show_json, table
 from tooldrawer.errors import ConfigError, UnknownTool
-from tooldrawer.tool import Tool
+from tooldrawer.search import Hit
+from tooldrawer.search.engine import Progress
+from tooldrawer.tool import Json, Tool
 
 _SHORT = 100
+_TAKES_A_MOMENT = 100
+"""So many new tools, that is: about a second."""
 
 
 def find(
@@ -33,29 +37,67 @@ def find(
     config: ConfigOption = None,
     scope: ScopeOption = None,
     limit: Annotated[int, typer.Option(min=1, max=50, help="How many to show.")] = 5,
+    explain: Annotated[bool, typer.Option("--explain", help="Show why each one ranks.")] = False,  # noqa: FBT002
     json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
 ) -> None:
     """Find tools by what they do."""
     place = opened(catalog, config, scope=scope)
-    hits = place.drawer.search.search(_catalog(place), query, limit)
+    engine, searched = place.drawer.search, _catalog(place)
+    engine.prepare(searched, _reading())
+    hits = engine.search(searched, query, limit)
+    if text := engine.notice(searched):
+        notice(text)
     if json:
-        found = [
-            {
-                "name": hit.tool.name,
-                "toolset": hit.tool.source,
-                "score": round(hit.score, 4),
-                "description": hit.tool.description,
-                "signature": signature(hit.tool),
-            }
-            for hit in hits
-        ]
-        show_json({"query": query, "matches": found})
+        show_json({"query": query, "matches": [_found(hit) for hit in hits]})
         return
     if not hits:
         show("No tool fits. Try a verb, an object and the service's name.")
         return
+    if explain:
+        _explain(hits)
+        return
     rows = [(hit.tool.name, _first_line(hit.tool), f"{hit.score:.2f}") for hit in hits]
     table(("tool", "what it does", "score"), rows, numbers=1)
+
+
+def _explain(hits: Sequence[Hit]) -> None:
+    """A column for each part of the score; they sum up to it, unless several needs were asked."""
+    parts = list(dict.fromkeys(part for hit in hits for part in hit.parts))
+    rows = [
+        (
+            hit.tool.name,
+            ", ".join(hit.matched) or "(none)",
+            *(f"{hit.parts.get(part, 0.0):.2f}" for part in parts),
+            f"{hit.score:.2f}",
+        )
+        for hit in hits
+    ]
+    table(("tool", "words in common", *parts, "score"), rows, numbers=len(parts) + 1)
+
+
+def _reading() -> Progress:
+    """Says once, and only if it takes a moment, that tools are read."""
+    said: list[int] = []
+
+    def tell(read: int, total: int) -> None:
+        left = total - read
+        if not said and left >= _TAKES_A_MOMENT:
+            said.append(left)
+            notice(f"Reading {left:,} tools for search by meaning; the next time they are known.")
+
+    return tell
+
+
+def _found(hit: Hit) -> dict[str, Json]:
+    return {
+        "name": hit.tool.name,
+        "toolset": hit.tool.source,
+        "score": round(hit.score, 4),
+        "parts": dict(hit.parts),
+        "matched": list(hit.matched),
+        "description": hit.tool.description,
+        "signature": signature(hit.tool),
+    }
 
 
 def tools(

@@ -13,6 +13,7 @@ from tooldrawer.config.dotted import CannotImport, imported, is_dotted
 from tooldrawer.config.settings import ActivityOptions, Config
 from tooldrawer.config.shape import (
     APPROVER,
+    EMBEDDINGS,
     TEMPLATE,
     ApprovalsSection,
     FileShape,
@@ -33,6 +34,8 @@ from tooldrawer.dispatch import (
 )
 from tooldrawer.naming import fitting
 from tooldrawer.scope import Scope
+from tooldrawer.search import EVERYTHING, LEXICAL
+from tooldrawer.search.spec import EndpointSpec
 from tooldrawer.toolset import Toolset
 from tooldrawer.upstream.spec import UpstreamSpec
 
@@ -69,6 +72,8 @@ class Builder:
         return Config(
             assembly=self._assembly(),
             search=self._search(),
+            recipe=LEXICAL if shape.tools.tool_search.search == "lexical" else EVERYTHING,
+            embeddings=self._embeddings(),
             limits=_limits(shape.limits, shape.approvals),
             context_length=shape.model.context_length,
             name_template=self._template(),
@@ -144,6 +149,27 @@ class Builder:
             reply_max_tokens=section.search_reply_max_tokens,
             most_in_a_row=section.max_searches_in_a_row,
         )
+
+    def _embeddings(self) -> EndpointSpec | None:
+        section = self._shape.tools.tool_search.embeddings
+        if section is None:
+            return None
+        missing = [key for key in ("url", "model") if not getattr(section, key)]
+        for key in missing:
+            self._wrong((*EMBEDDINGS, key), "is missing, expected a text")
+        spec = EndpointSpec(
+            url=section.url or "",
+            model=section.model or "",
+            api_key=section.api_key,
+            query_prefix=section.query_prefix,
+            tool_prefix=section.tool_prefix,
+            dimensions=section.dimensions,
+            timeout=section.timeout,
+        )
+        for key, text in spec.mistakes():
+            if key not in missing:
+                self._wrong((*EMBEDDINGS, key), text)
+        return spec
 
     def _template(self) -> str:
         template, path = self._shape.tools.name_template, ("tools", "name_template")

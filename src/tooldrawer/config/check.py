@@ -11,12 +11,12 @@ import pydantic
 from rapidfuzz import fuzz, process
 
 from tooldrawer.config.document import Mistake, Path
-from tooldrawer.config.shape import Expected, FileShape
+from tooldrawer.config.shape import EMBEDDINGS, Expected, FileShape
 from tooldrawer.config.words import shown
 from tooldrawer.tool import Json
 
 _NEAR_ENOUGH = 60.0
-_SECRET_KEYS = ("args", "env", "headers", "url")
+_SECRET_KEYS = ("args", "env", "headers", "url", "api_key")
 
 
 @cache
@@ -51,7 +51,9 @@ def _mistakes(
 
 
 def _may_be_secret(path: Path) -> bool:
-    """Whether people write secrets there: in a server's settings, in a file that is no settings."""
+    """Whether people write secrets there: how to reach a server, a file that is no settings."""
+    if path[:3] == EMBEDDINGS:
+        return len(path) < 4 or path[3] in _SECRET_KEYS
     if not path or path[0] != "mcp_servers":
         return not path
     return len(path) < 3 or path[2] in _SECRET_KEYS

@@ -14,6 +14,7 @@ from tooldrawer.config.check import checked
 from tooldrawer.config.document import Document, Mistake, Path
 from tooldrawer.config.environment import Filling
 from tooldrawer.config.settings import Config
+from tooldrawer.config.shape import EMBEDDINGS
 from tooldrawer.config.short import spelled_out, written
 from tooldrawer.config.words import quoted
 from tooldrawer.errors import ConfigError
@@ -99,6 +100,10 @@ def _sentences(mistakes: list[Mistake], document: Document, name: str) -> list[s
     ]
 
 
+def _may_have_secrets(path: Path) -> bool:
+    return path[0] == "mcp_servers" or path[:3] == EMBEDDINGS
+
+
 def _key(path: Path) -> str:
     text = ""
     for at, step in enumerate(path):
@@ -107,6 +112,6 @@ def _key(path: Path) -> str:
         else:
             own = step if _PLAIN_KEY.fullmatch(step) else quoted(step)
             # `env: {TOKEN=secret}` is a key without a value.
-            is_hidden = own != step and at >= _DEPTH_OF_ENV and path[0] == "mcp_servers"
+            is_hidden = own != step and at >= _DEPTH_OF_ENV and _may_have_secrets(path)
             text += ("." if text else "") + ("(a key that is not shown)" if is_hidden else own)
     return text or "the file"

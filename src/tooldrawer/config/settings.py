@@ -8,6 +8,8 @@ from tooldrawer.bridge import SearchPolicy
 from tooldrawer.dispatch import Approver, Guardrail, Hook, Limits
 from tooldrawer.naming import DEFAULT_TEMPLATE
 from tooldrawer.scope import Scope
+from tooldrawer.search import EVERYTHING, Recipe
+from tooldrawer.search.spec import EndpointSpec
 from tooldrawer.toolset import Toolset
 from tooldrawer.upstream.spec import UpstreamSpec
 
@@ -32,6 +34,9 @@ class Config:
 
     assembly: AssemblyPolicy = field(default_factory=AssemblyPolicy)
     search: SearchPolicy = field(default_factory=SearchPolicy)
+    recipe: Recipe = EVERYTHING
+    embeddings: EndpointSpec | None = None
+    """Where vectors come from; by default the model in the package makes them."""
     limits: Limits = field(default_factory=Limits)
     context_length: int | None = None
     name_template: str = DEFAULT_TEMPLATE

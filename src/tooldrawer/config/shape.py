@@ -9,10 +9,12 @@ from tooldrawer.assembly import CORE, AssemblyPolicy, BenefitModel, Enabled, Lis
 from tooldrawer.bridge import BridgeNames, SearchPolicy
 from tooldrawer.dispatch import Limits
 from tooldrawer.naming import DEFAULT_TEMPLATE
+from tooldrawer.search.spec import EndpointSpec
 from tooldrawer.upstream.spec import UpstreamSpec
 
 _policy, _search, _limits = AssemblyPolicy(), SearchPolicy(), Limits()
 _names, _benefit, _server = BridgeNames(), BenefitModel(), UpstreamSpec(name="")
+_endpoint = EndpointSpec(url="", model="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class Expected:
 
 TEMPLATE = "a text with {tool}, perhaps {server}, and no other braces"
 APPROVER = "'terminal' or 'package.module:name'"
+EMBEDDINGS = ("tools", "tool_search", "embeddings")
 
 Text = Annotated[str, Len(min_length=1), Expected("a text")]
 Texts = Annotated[tuple[Text, ...], Expected("a list of texts")]
@@ -72,6 +75,22 @@ class BenefitSection:
 
 
 @dataclass(frozen=True)
+class EmbeddingsSection:
+    """`tools.tool_search.embeddings`."""
+
+    __pydantic_config__ = FORBID
+    url: Text | None = None
+    model: Text | None = None
+    api_key: Annotated[str, Expected("a text")] = _endpoint.api_key
+    query_prefix: Annotated[str, Expected("a text")] = _endpoint.query_prefix
+    tool_prefix: Annotated[str, Expected("a text")] = _endpoint.tool_prefix
+    dimensions: Annotated[int | None, Ge(1), Expected("a whole number from 1")] = None
+    timeout: Annotated[
+        float, Interval(gt=0, le=600), Expected("a number of seconds above 0, at most 600")
+    ] = _endpoint.timeout
+
+
+@dataclass(frozen=True)
 class ToolSearchSection:
     """`tools.tool_search`."""
 
@@ -98,6 +117,8 @@ class ToolSearchSection:
     benefit: Annotated[BenefitSection, Expected("settings of the cost model")] = field(
         default_factory=BenefitSection
     )
+    search: Annotated[Literal["hybrid", "lexical"], Expected("hybrid or lexical")] = "hybrid"
+    embeddings: Annotated[EmbeddingsSection | None, Expected("settings with url and model")] = None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Find tools by what they do."""
 
 from tooldrawer.search.engine import SearchEngine
-from tooldrawer.search.index import Hit, Index
+from tooldrawer.search.index import Hit
+from tooldrawer.search.recipe import EVERYTHING, LEXICAL, Recipe
 
-__all__ = ["Hit", "Index", "SearchEngine"]
+__all__ = ["EVERYTHING", "LEXICAL", "Hit", "Recipe", "SearchEngine"]

@@ -1,26 +1,82 @@
 """Search over any catalog, with the index of each content built once."""
 
+import logging
 from collections import OrderedDict
-from threading import Lock
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from tooldrawer.catalog import Catalog
-from tooldrawer.search.bm25 import BM25
-from tooldrawer.search.index import Hit, Index
+from tooldrawer.search.index import Hit
+from tooldrawer.search.recipe import EVERYTHING, Recipe
 from tooldrawer.tool import Tool
+
+if TYPE_CHECKING:
+    # At run time where needed first: numpy alone costs half of what `import tooldrawer` may.
+    from tooldrawer.search.bm25 import BM25, Read
+    from tooldrawer.search.embedder import Embedder
+    from tooldrawer.search.hybrid import Hybrid
+    from tooldrawer.search.vectors import VectorStore
 
 _WORTH_CHANGING = 0.5
 """Grow the nearest known index when it shares at least this part of its tools with the catalog."""
+_PATIENCE = 1.0
+"""Seconds a search waits for the vectors of new tools before it answers by words alone."""
+_STEP = 0.2
+_PAUSE = 30.0
+"""Seconds after a failure before a search tries again to get the vectors."""
+_LONGEST_NAME = 256
+_MOST_SERVERS = 2_000
+"""Whose words are kept on disk."""
+_log = logging.getLogger("tooldrawer.search")
+
+Progress = Callable[[int, int], None]
+"""Told how many of how many tools have been read."""
 
 
 class SearchEngine:
-    """Finds tools by what they do. Indexes are shared by all sessions whose catalogs are equal."""
+    """Finds tools by what they do. Indexes are shared by all sessions whose catalogs are equal.
 
-    def __init__(self, *, keep: int = 16) -> None:
+    Vectors are made in a thread of their own; until they are there, words alone decide, and
+    `notice` says so.
+    """
+
+    def __init__(
+        self,
+        *,
+        recipe: Recipe = EVERYTHING,
+        embedder: "Callable[[], Embedder] | None" = None,
+        cache: str | None = "",
+        keep: int = 16,
+        patience: float = _PATIENCE,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """Set up an engine; nothing is read before the first search.
+
+        Args:
+            recipe: The ingredients of a search.
+            embedder: Makes what turns texts into vectors; by default the model in the package.
+            cache: Folder for the vectors of known tools; by default the user's cache folder, and
+                none with `None`.
+            keep: Indexes to remember.
+            patience: Seconds that a search waits for vectors.
+            clock: Tells the seconds between a failure and the next attempt.
+        """
+        self._recipe = recipe
+        self._make = embedder
+        self._cache = cache
         self._keep = keep
+        self._patience = patience
+        self._clock = clock
         self._lock = Lock()
-        self._known: OrderedDict[str, tuple[dict[str, Tool], BM25]] = OrderedDict()
+        self._known: OrderedDict[str, _Entry] = OrderedDict()
         self._seen: WeakSet[Catalog] = WeakSet()
+        self._store: VectorStore | None = None
+        self._store_lock = Lock()
+        self._missing = "" if recipe.meaning else "lexical"
 
     def search(self, catalog: Catalog, query: str, limit: int = 5) -> list[Hit]:
         """The best `limit` tools for `query`, best first; empty when nothing fits.
@@ -28,54 +84,205 @@ class SearchEngine:
         A tool whose exact name was asked for, in any notation, comes first. When no word is shared,
         tools whose names contain the query literally are found.
         """
-        index = self.index(catalog)
-        exact = catalog.spelled(query) if query.strip() else []
-        ranked = list(index.search(query, limit=limit + len(exact)))
+        entry = self._entry(catalog)
+        entry.wait(self._patience)
+        exact = _spelled(catalog, query)
+        # With a name, everything: how several of one name stand must not depend on the limit.
+        ranked = list(entry.index.search(query, limit=len(catalog) if exact else limit))
         if exact:
             ranked = _exact_first(exact, ranked)
         # The index may have been built from an equal catalog: what is given are this one's tools.
-        own = [Hit(catalog.get(hit.tool.name), hit.score) for hit in ranked[:limit]]
+        own = [_of(catalog, hit) for hit in ranked[:limit]]
         return own or _containing(catalog, query)[:limit]
 
     def is_ready(self, catalog: Catalog) -> bool:
-        """Whether a search would find the index of this very catalog built."""
-        return catalog in self._seen
+        """Whether a search would answer at once: all is built, and nobody else has to be asked."""
+        if catalog not in self._seen or self._make is not None:
+            return False
+        entry = self._known.get(catalog.fingerprint)
+        return entry is not None and (entry.index.has_meaning or bool(self._missing))
 
-    def index(self, catalog: Catalog) -> Index:
+    def notice(self, catalog: Catalog) -> str:
+        """What somebody who searches this catalog now should know; empty when all is well."""
+        if self._missing:
+            return "" if self._missing == "lexical" else self._missing
+        entry = self._known.get(catalog.fingerprint)
+        if entry is None:
+            return ""
+        return entry.index.failure if entry.index.has_meaning else entry.notice
+
+    def index(self, catalog: Catalog) -> "Hybrid":
         """The index of `catalog`, from the known ones or from the nearest of them."""
+        return self._entry(catalog).index
+
+    def prepare(self, catalog: Catalog, progress: Progress = lambda _, __: None) -> "Hybrid":
+        """The index of `catalog` with its vectors; waits for them as long as it takes."""
+        entry = self._entry(catalog)
+        entry.wait(None, progress)
+        return entry.index
+
+    def _entry(self, catalog: Catalog) -> "_Entry":
         with self._lock:
             known = self._known.get(catalog.fingerprint)
             if known is not None:
                 self._known.move_to_end(catalog.fingerprint)
                 self._seen.add(catalog)
-                return known[1]
+                if known.resumes(self._clock()):
+                    self._start(known)
+                return known
             candidates = list(self._known.values())
+        from tooldrawer.search.hybrid import Hybrid  # noqa: PLC0415
+
         tools = {tool.fingerprint: tool for tool in catalog}
-        built = _built(tools, candidates)
+        words = _built(tools, candidates, self._read())
+        entry = _Entry(tools, Hybrid(words, recipe=self._recipe))
         with self._lock:
-            self._known[catalog.fingerprint] = (tools, built)
             self._seen.add(catalog)
+            known = self._known.setdefault(catalog.fingerprint, entry)
+            if known is not entry:
+                return known  # another thread was faster
             while len(self._known) > self._keep:
                 self._known.popitem(last=False)
-        return built
+        if self._missing:
+            entry.finish()
+        else:
+            self._start(entry)
+        return entry
+
+    def _start(self, entry: "_Entry") -> None:
+        name = "tooldrawer-vectors"
+        Thread(target=self._understand, args=(entry,), daemon=True, name=name).start()
+
+    def _understand(self, entry: "_Entry") -> None:
+        """Give an index its vectors. Runs in a thread of its own."""
+        try:
+            store = self._vectors()
+            entry.index.understand(
+                store.embedder, store.vectors(entry.index.lexical.tools, progress=entry.progressed)
+            )
+        except ImportError as error:
+            package = "onnxruntime" if self._make is None else error.name or "what it needs"
+            self._give_up(
+                f"search by meaning is off: its runtime cannot be loaded ({error}). Words still "
+                f"find tools; `pip install {package}` brings the rest back."
+            )
+        except Exception as error:  # noqa: BLE001 - whatever an embedder raises, words still search
+            entry.failed(f"search by meaning is off for these tools: {error}", self._clock())
+        finally:
+            entry.finish()
+
+    def _read(self) -> "Read":
+        from tooldrawer.search.readings import Readings  # noqa: PLC0415
+        from tooldrawer.search.vectors import shelf  # noqa: PLC0415
+
+        return Readings(shelf(self._cache, "words", most=_MOST_SERVERS))
+
+    def _vectors(self) -> "VectorStore":
+        from tooldrawer.search.embedder import shipped  # noqa: PLC0415
+        from tooldrawer.search.vectors import VectorStore, shelf  # noqa: PLC0415
+
+        with self._store_lock:
+            if self._store is None:
+                self._store = VectorStore((self._make or shipped)(), shelf(self._cache))
+            return self._store
+
+    def _give_up(self, notice: str) -> None:
+        with self._lock:
+            first, self._missing = not self._missing, notice
+        if first:
+            _log.warning(notice)
 
 
-def _built(tools: dict[str, Tool], known: list[tuple[dict[str, Tool], BM25]]) -> BM25:
-    def shared(candidate: tuple[dict[str, Tool], BM25]) -> int:
-        return len(candidate[0].keys() & tools.keys())
+class _Entry:
+    """An index, the tools it was built from, and how far its vectors are."""
+
+    def __init__(self, tools: dict[str, Tool], index: "Hybrid") -> None:
+        self.tools = tools
+        self.index = index
+        self._done = Event()
+        self._left: int | None = None
+        """How many have to be read yet; None until that is known."""
+        self._failure = ""
+        self._failed_at = 0.0
+
+    @property
+    def notice(self) -> str:
+        """Why meaning does not take part."""
+        if self._failure:
+            return self._failure
+        return (
+            f"{self._read} of {len(self.tools)} tools have been read for search by meaning; until "
+            "all are, words alone decide"
+        )
+
+    @property
+    def _read(self) -> int:
+        return 0 if self._left is None else max(len(self.tools) - self._left, 0)
+
+    def progressed(self, left: int) -> None:
+        """Some vectors more are there."""
+        self._left = left
+
+    def failed(self, reason: str, now: float) -> None:
+        """There will be no vectors, until somebody tries again."""
+        self._failure, self._failed_at = reason, now
+
+    def resumes(self, now: float) -> bool:
+        """Whether it is time to try again; then there is something to wait for once more."""
+        if not (self._failure and self._done.is_set() and now - self._failed_at >= _PAUSE):
+            return False
+        self._done.clear()
+        return True
+
+    def finish(self) -> None:
+        """There is nothing more to wait for."""
+        self._done.set()
+
+    def wait(self, seconds: float | None, progress: Progress = lambda _, __: None) -> None:
+        """Until the vectors are there, or cannot be had, or the time is over."""
+        if seconds is not None:
+            self._done.wait(seconds)
+            return
+        while not self._done.wait(_STEP):
+            if self._left is not None:
+                progress(self._read, len(self.tools))
+
+
+def _built(tools: dict[str, Tool], known: list[_Entry], read: "Read") -> "BM25":
+    from tooldrawer.search.bm25 import BM25  # noqa: PLC0415
+
+    def shared(candidate: _Entry) -> int:
+        return len(candidate.tools.keys() & tools.keys())
 
     nearest = max(known, key=shared, default=None)
-    if nearest is None or shared(nearest) <= max(len(tools), len(nearest[0])) * _WORTH_CHANGING:
-        return BM25.over(tools.values())
-    had, index = nearest
+    if nearest is None or shared(nearest) <= max(len(tools), len(nearest.tools)) * _WORTH_CHANGING:
+        return BM25.over(tools.values(), read=read)
+    had, index = nearest.tools, nearest.index.lexical
     added = [tool for key, tool in tools.items() if key not in had]
-    return index.changed(added=added, removed=frozenset(had.keys() - tools.keys()))
+    return index.changed(added=added, removed=frozenset(had.keys() - tools.keys()), read=read)
+
+
+def _spelled(catalog: Catalog, query: str) -> list[Tool]:
+    """The tools whose name was asked for, in any notation: `createIssue`, `github create issue`."""
+    if not query.strip() or len(query) > _LONGEST_NAME:
+        return []
+    return catalog.spelled(query) or catalog.run_together(query)
+
+
+def _of(catalog: Catalog, hit: Hit) -> Hit:
+    return replace(hit, tool=catalog.get(hit.tool.name))
 
 
 def _exact_first(exact: list[Tool], ranked: list[Hit]) -> list[Hit]:
-    scores = {hit.tool.name: hit.score for hit in ranked}
-    best = max(scores.values(), default=0.0) + 1.0
-    first = [Hit(tool, best + scores.get(tool.name, 0.0)) for tool in exact]
+    found = {hit.tool.name: hit for hit in ranked}
+    best = max((hit.score for hit in ranked), default=0.0) + 1.0
+    least = min((hit.score for hit in ranked), default=0.0)
+    first: list[Hit] = []
+    for tool in exact:
+        hit = found.get(tool.name, Hit(tool, least))
+        score = best + hit.score - least
+        named = round(score - sum(hit.parts.values()), 3)
+        first.append(replace(hit, score=score, parts={**hit.parts, "name": named}))
     first.sort(key=lambda hit: (-hit.score, hit.tool.name))
     names = {tool.name for tool in exact}
     return first + [hit for hit in ranked if hit.tool.name not in names]
@@ -83,7 +290,7 @@ def _exact_first(exact: list[Tool], ranked: list[Hit]) -> list[Hit]:
 
 def _containing(catalog: Catalog, query: str) -> list[Hit]:
     wanted = query.strip().casefold()
-    if not wanted:
+    if not wanted or any(map(str.isspace, wanted)):
         return []
     found = (tool for tool in catalog if wanted in tool.name.casefold())
     return [Hit(tool, len(wanted) / len(tool.name)) for tool in sorted(found, key=_by_name)]

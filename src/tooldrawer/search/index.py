@@ -1,8 +1,7 @@
-"""What every retriever offers."""
+"""What a search gives."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from tooldrawer.tool import Tool
 
@@ -13,11 +12,8 @@ class Hit:
 
     tool: Tool
     score: float
-
-
-class Index(Protocol):
-    """A built, read-only search structure over one catalog."""
-
-    def search(self, query: str, *, limit: int) -> Sequence[Hit]:
-        """The best `limit` tools for `query`; empty when nothing fits. Ties go by name."""
-        ...
+    """Comparable within one search only."""
+    parts: Mapping[str, float] = field(default_factory=dict[str, float])
+    """What the score is made of: words, meaning, coverage, server, verb."""
+    matched: tuple[str, ...] = ()
+    """The words of the query that the tool has, as they were said."""

@@ -1,16 +1,10 @@
-"""A tool, and a query, as the words they share."""
+"""Text as the words that a tool and a query can share."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from unicodedata import combining, normalize
-
-from tooldrawer.tool import Json, JsonObject, Tool
-
-# Weights in hundredths, so that lengths stay whole numbers and a score does not depend on the order
-# in which an index grew. Chosen on public tool-retrieval sets, where a tool's own name says most.
-NAME, SERVER, DESCRIPTION, PARAMETER, PARAMETER_TEXT = 200, 100, 60, 33, 22
 
 _FUNCTION_WORDS = (
     "a about all also am an and any are as at be been but by can could did do does for from had "
@@ -23,62 +17,79 @@ _RUN = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\dA-Za-z_]+")
 
 
-def words(text: str) -> list[str]:
-    """Folded, stemmed words; `snake_case`, `camelCase`, `kebab-case`, dots and digits split.
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_UNDECOMPOSED = str.maketrans(
+    dict(zip("đĐıłŁøØħĦ", "dDilLoOhH", strict=True))
+    | {"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE"}
+)
+"""Letters that Unicode does not take apart."""
+_LONGEST_RUN = 24
+_REMEMBERED = 65_536
 
-    A run with digits in it (`s3`, `k8s`, `base64`) also stays whole.
+
+class Form(NamedTuple):
+    """A word as it was written, in lower case, and its stem."""
+
+    stem: str
+    written: str
+    is_whole: bool = False
+    """Whether it is a run whose parts follow: `youtube`, before `you` and `tube`."""
+
+
+def forms(text: str) -> Iterator[Form]:
+    """The words of a text; `snake_case`, `camelCase`, `kebab-case`, dots and digits split.
+
+    A run of several parts (`s3`, `k8s`, `YouTube`) also stays whole.
     """
-    found: list[str] = []
-    for run in _RUN.findall(_folded(text)):
-        parts = _PART.findall(run)
-        if len(parts) > 1 and any(map(str.isdigit, parts)):
-            found.append(run.casefold())
-        found.extend(_stem(part.casefold()) for part in parts)
-    return found
+    for run in _RUN.findall(folded(text)):
+        yield from _forms_of(run)
 
 
-def query_words(text: str) -> list[str]:
-    """The words of a query that say what is wanted; all of them when none does.
+@lru_cache(maxsize=_REMEMBERED)
+def _forms_of(run: str) -> tuple[Form, ...]:
+    parts = [part.casefold() for part in _PART.findall(run)]
+    found = tuple(Form(stem(part), part) for part in parts)
+    if len(parts) == 1 or len(run) > _LONGEST_RUN:
+        return found
+    whole = run.casefold()
+    return (Form(stem(whole), whole, is_whole=True), *found)
+
+
+def words(text: str) -> list[str]:
+    """Folded, stemmed words."""
+    return [form.stem for form in forms(text)]
+
+
+def spaced(text: str) -> str:
+    """A name with its words apart: `createPullRequest` as `create Pull Request`."""
+    return " ".join(_RUN.findall(_HUMP.sub(" ", text)))
+
+
+def is_function_word(stemmed: str) -> bool:
+    """Whether a stem says nothing about what is wanted.
 
     A tool that shares only `this` or `with` with a need does not fit it.
     """
-    found = words(text)
-    return [word for word in found if word not in _function_words()] or found
+    return stemmed in _function_words()
+
+
+def folded(text: str) -> str:
+    """Without accents, in the compatibility form."""
+    if text.isascii():
+        return text
+    decomposed = normalize("NFKD", text).translate(_UNDECOMPOSED)
+    return "".join(char for char in decomposed if not combining(char))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def stem(word: str) -> str:
+    """The stem of a folded, lower-case English word."""
+    return _stemmer()(word)
 
 
 @cache
 def _function_words() -> frozenset[str]:
-    return frozenset(map(_stem, _FUNCTION_WORDS.split()))
-
-
-def weighted_words(tool: Tool) -> Iterator[tuple[int, list[str]]]:
-    """The fields a tool is found by, each with its weight."""
-    yield NAME, words(tool.local_name)
-    yield SERVER, words(tool.server)
-    yield DESCRIPTION, words(tool.description)
-    properties = tool.parameters.get("properties")
-    if isinstance(properties, Mapping):
-        for name, schema in cast("JsonObject", properties).items():
-            yield PARAMETER, words(name)
-            yield PARAMETER_TEXT, words(_described(schema))
-
-
-def _described(schema: Json) -> str:
-    description = (
-        cast("JsonObject", schema).get("description") if isinstance(schema, Mapping) else ""
-    )
-    return description if isinstance(description, str) else ""
-
-
-def _folded(text: str) -> str:
-    if text.isascii():
-        return text
-    return "".join(char for char in normalize("NFKD", text) if not combining(char))
-
-
-@lru_cache(maxsize=65_536)
-def _stem(word: str) -> str:
-    return _stemmer()(word)
+    return frozenset(map(stem, _FUNCTION_WORDS.split()))
 
 
 @cache

@@ -1,0 +1,124 @@
+"""What turns texts into vectors, and the one that ships with the package."""
+
+import atexit
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import as_file, files
+from threading import Condition
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooldrawer.search.wordpiece import WordPiece
+
+Vectors = NDArray[np.float32]
+
+_QUERY_PIECES = 32
+_TOOL_PIECES = 64
+_PATIENCE = 5.0
+
+
+class Embedder(Protocol):
+    """Gives texts that mean the same vectors that point the same way."""
+
+    @property
+    def identity(self) -> str:
+        """Changes whenever the vectors of a text would: stored ones are kept under it."""
+        ...
+
+    def tools(self, texts: Sequence[str]) -> Vectors:
+        """A row of length 1 for each text about a tool."""
+        ...
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """A row of length 1 for each text that asks for one."""
+        ...
+
+
+class _Exit:
+    """Holds up the end of the process while a thread is in the model's runtime.
+
+    Python ends daemon threads where they are, and C++ code that is ended so aborts the process.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._inside = 0
+        self._is_closed = False
+        atexit.register(self.close)
+
+    @contextmanager
+    def held_up(self) -> "Generator[None]":
+        """For the time that a text or the weights take."""
+        with self._changed:
+            if self._is_closed:
+                raise RuntimeError("the process is ending")
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Let nobody in any more, and wait until everybody is out."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.wait_for(lambda: not self._inside, _PATIENCE)
+
+
+_exit = _Exit()
+
+
+class Encoder:
+    """The transformer in the package: 6 layers, 8-bit weights, on one core.
+
+    Texts are read one at a time. Weights of 8 bits are scaled by what is read together, so in a
+    batch a tool's vector would depend on its neighbours; and one core is no faster with batches.
+    """
+
+    def __init__(self) -> None:
+        # Imported here: it costs 0.1 s, and search by words works without it.
+        import onnxruntime  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]
+
+        runtime = cast("Any", onnxruntime)
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        model = files("tooldrawer.search") / "model"
+        with as_file(model / "encoder.onnx") as weights, _exit.held_up():
+            self._session = runtime.InferenceSession(
+                str(weights), options, providers=["CPUExecutionProvider"]
+            )
+        self._pieces = WordPiece((model / "vocabulary.txt").read_text("utf-8").splitlines())
+        self.identity = (model / "encoder.sha256").read_text("ascii").split()[0][:16]
+
+    def tools(self, texts: Sequence[str]) -> Vectors:
+        """A row of length 1 for each text about a tool."""
+        return self._read(texts, _TOOL_PIECES)
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """A row of length 1 for each text that asks for one."""
+        return self._read(texts, _QUERY_PIECES)
+
+    def _read(self, texts: Sequence[str], most: int) -> Vectors:
+        rows: list[Vectors] = []
+        for text in texts:
+            ids = np.array([self._pieces.ids(text, most=most)], dtype=np.int64)
+            with _exit.held_up():
+                rows.append(self._session.run(None, {"ids": ids, "mask": np.ones_like(ids)})[0][0])
+        return np.array(rows, dtype=np.float32)
+
+
+@cache
+def shipped() -> Embedder:
+    """The encoder of the package, loaded once.
+
+    Raises:
+        ImportError: Its runtime is not installed.
+    """
+    return Encoder()

@@ -1,0 +1,180 @@
+"""A built, read-only index over one catalog: words always, meaning when its vectors are there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tooldrawer.search.bm25 import BM25, Floats
+from tooldrawer.search.embedder import Embedder, Vectors
+from tooldrawer.search.fusion import (
+    FEATURES,
+    PARTS,
+    Candidates,
+    Positions,
+    Weights,
+    best,
+    candidates,
+    learned,
+)
+from tooldrawer.search.index import Hit
+from tooldrawer.search.needs import needs
+from tooldrawer.search.query import LONGEST, Query, read
+from tooldrawer.search.recipe import EVERYTHING, Recipe
+from tooldrawer.search.silence import Evidence, fits
+from tooldrawer.search.spelling import Spelling
+
+_CONTEXT = 0.7
+"""A part of a query is read together with this much of the whole: it may name the service."""
+_UNRELATED = 0.3
+"""Nothing that serves a need without sharing a word with it was this far away."""
+_COVERED = FEATURES.index("covered")
+_LEVEL = Weights(
+    hybrid=np.array([1.0 if name in {"words", "meaning"} else 0.0 for name in FEATURES]),
+    words=np.array([1.0 if name == "words" else 0.0 for name in FEATURES]),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """The candidates of one query with their scores."""
+
+    query: Query
+    found: Candidates
+    scores: Floats
+
+
+class Hybrid:
+    """Finds tools by words and by meaning."""
+
+    def __init__(self, lexical: BM25, *, recipe: Recipe = EVERYTHING) -> None:
+        self.lexical = lexical
+        self._recipe = recipe
+        self._weights = learned() if recipe.weighing else _LEVEL
+        self._spelling = Spelling((stem, lexical.written(stem)) for stem in lexical.stems())
+        names = [tool.name for tool in lexical.tools]
+        self._names: Positions = np.empty(len(names), dtype=np.int64)
+        self._names[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+        self._vectors: Vectors | None = None
+        self._embedder: Embedder | None = None
+        self.failure = ""
+        """Why words alone decided the last search, though the documents have vectors."""
+
+    @property
+    def has_meaning(self) -> bool:
+        """Whether vectors take part."""
+        return self._vectors is not None
+
+    def understand(self, embedder: Embedder, vectors: Vectors) -> None:
+        """Take in the vectors of the documents, by position; searches under way go on without."""
+        self._embedder = embedder
+        self._vectors = vectors
+
+    def search(self, said: str, *, limit: int) -> Sequence[Hit]:
+        """The best `limit` tools; empty when nothing fits. Ties go by name."""
+        text = " ".join(said[:LONGEST].split())
+        if not any(map(str.isalnum, text)):
+            return []
+        parts = needs(text) if self._recipe.needs else []
+        whole, *ranked = self._ranked([text, *parts])
+        if self._recipe.silence and not fits(self._evidence(whole)):
+            return []
+        if not any(part.found.positions.size for part in ranked):
+            return [self._hit(whole, at) for at in self._order(whole.found, whole.scores)[:limit]]
+        return self._merged(whole, ranked, limit)
+
+    def _ranked(self, texts: Sequence[str]) -> list[_Ranked]:
+        queries = [self._read(text) for text in texts]
+        cosines = self._cosines([query.text for query in queries])
+        found: list[_Ranked] = []
+        for at, query in enumerate(queries):
+            near = None if cosines is None else cosines[at]
+            some = candidates(query, self.lexical, self._names, near)
+            found.append(_Ranked(query, some, self._weights.scores(some)))
+        return found
+
+    def _cosines(self, texts: Sequence[str]) -> Sequence[Vectors] | None:
+        """How near each document is to each text; nothing when words alone decide."""
+        vectors, embedder = self._vectors, self._embedder
+        if vectors is None or embedder is None or not len(vectors):
+            return None
+        failure = ""
+        try:
+            near = _near(vectors, embedder.queries(texts))
+        except Exception as error:  # noqa: BLE001 - whatever an embedder raises, words still search
+            near, failure = None, f"search by meaning was off, words alone decided: {error}"
+        self.failure = failure
+        return near
+
+    def _read(self, text: str) -> Query:
+        corrected = self._spelling.corrected if self._recipe.spelling else _as_it_is
+        return read(
+            text,
+            knows=self.lexical.has,
+            corrected=corrected,
+            languages=self._recipe.languages,
+            synonyms=self._recipe.synonyms,
+        )
+
+    def _merged(self, whole: _Ranked, parts: Sequence[_Ranked], limit: int) -> list[Hit]:
+        """In turn the best of each part that is not given yet."""
+        context = dict(zip(whole.found.positions.tolist(), whole.scores.tolist(), strict=True))
+        least = min(context.values(), default=0.0)
+        orders: list[tuple[_Ranked, list[int]]] = []
+        for part in parts:
+            also = np.array([context.get(at, least) for at in part.found.positions.tolist()])
+            scores = part.scores + _CONTEXT * also
+            orders.append((replace(part, scores=scores), self._order(part.found, scores)))
+        hits: list[Hit] = []
+        given: set[int] = set()
+        for rank in range(max((len(order) for _, order in orders), default=0)):
+            for part, order in orders:
+                if rank < len(order) and order[rank] not in given and len(hits) < limit:
+                    given.add(order[rank])
+                    hits.append(self._hit(part, order[rank]))
+        # A list of hits has the best first: in turns, that is the order itself.
+        top = max((hit.score for hit in hits), default=0.0)
+        return [replace(hit, score=top - place) for place, hit in enumerate(hits)]
+
+    def _order(self, found: Candidates, scores: Floats) -> list[int]:
+        """The candidates, best first, without those that only fill the list."""
+        positions = found.positions
+        ranked = best(scores, self._names[positions], len(positions))
+        if self._recipe.silence and found.cosines is not None:
+            shares_words = found.features[:, _COVERED] > 0
+            is_related = shares_words | (found.cosines >= _UNRELATED)
+            ranked = ranked[is_related[ranked]]
+        return positions[ranked].tolist()
+
+    def _evidence(self, ranked: _Ranked) -> Evidence:
+        return Evidence.of(ranked.found, ranked.scores)
+
+    def _hit(self, ranked: _Ranked, at: int) -> Hit:
+        row = int(np.flatnonzero(ranked.found.positions == at)[0])
+        shown = ranked.found.features[row] * self._weights.of(ranked.found)
+        worth = dict(zip(FEATURES, shown.tolist(), strict=True))
+        parts = {
+            part: round(sum(worth[name] for name in names), 3) for part, names in PARTS.items()
+        }
+        matched = [want.said for want in ranked.query.wanted if self.lexical.has_any(want, at)]
+        return Hit(
+            self.lexical.tools[at],
+            float(ranked.scores[row]),
+            parts,
+            tuple(dict.fromkeys(matched)),
+        )
+
+
+def _near(vectors: Vectors, asked: Vectors) -> list[Vectors]:
+    if asked.shape[1] != vectors.shape[1]:
+        raise ValueError(
+            f"the vector of a query has {asked.shape[1]} numbers, those of known tools have "
+            f"{vectors.shape[1]}. Another model seems to have the name of the one before; give it "
+            "its own."
+        )
+    # Row by row: in a product with the whole matrix, a row's last bits depend on where it stands.
+    return [np.vecdot(vectors, one) for one in asked]
+
+
+def _as_it_is(_: str) -> Sequence[tuple[str, float]]:
+    return ()

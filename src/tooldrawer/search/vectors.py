@@ -1,0 +1,167 @@
+"""The vectors of tools, computed once for each content and kept for the next start."""
+
+import logging
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+from time import time
+
+import numpy as np
+from platformdirs import user_cache_path
+
+from tooldrawer.search.document import passage
+from tooldrawer.search.embedder import Embedder, Vectors
+from tooldrawer.tool import Tool
+
+_log = logging.getLogger("tooldrawer.search")
+
+_CHUNK = 64
+"""Vectors that are computed before they are stored: what a killed process loses at most."""
+_MOST_IN_MEMORY = 200_000
+_MOST_ON_DISK = 200_000
+_ROOM = 0.9
+_DAY = 86_400
+_PATIENCE = 5.0
+_VARIABLES = 500
+_STORED = np.float16
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS vectors (
+    model TEXT, content BLOB, vector BLOB, day INTEGER, PRIMARY KEY (model, content)
+) WITHOUT ROWID
+"""
+
+
+class Shelf:
+    """Vectors on disk, for all processes of a user. Whatever goes wrong, it is only a cache."""
+
+    def __init__(self, path: Path, *, most: int = _MOST_ON_DISK) -> None:
+        self._path = path
+        self._most = most
+
+    def read(self, model: str, contents: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        """The stored vectors among `contents`."""
+        found: dict[bytes, bytes] = {}
+        today = _today()
+
+        def look(database: sqlite3.Connection) -> None:
+            for start in range(0, len(contents), _VARIABLES):
+                some = contents[start : start + _VARIABLES]
+                those = f"model = ? AND content IN ({','.join('?' * len(some))})"
+                rows = database.execute(
+                    f"SELECT content, vector, day FROM vectors WHERE {those}",
+                    (model, *some),
+                ).fetchall()
+                found.update((content, vector) for content, vector, _ in rows)
+                if any(day < today for *_, day in rows):
+                    database.execute(
+                        f"UPDATE vectors SET day = ? WHERE {those}",
+                        (today, model, *some),
+                    )
+
+        self._do(look)
+        return found
+
+    def write(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
+        """Store vectors; when there are too many, those that nobody asked for longest go."""
+        today = _today()
+        rows = [(model, content, vector, today) for content, vector in vectors]
+
+        def put(database: sqlite3.Connection) -> None:
+            database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
+            (count,) = database.execute("SELECT count(*) FROM vectors").fetchone()
+            if count > self._most:
+                oldest = (
+                    "SELECT model, content FROM vectors ORDER BY day, model = ?, content LIMIT ?"
+                )
+                database.execute(
+                    f"DELETE FROM vectors WHERE (model, content) IN ({oldest})",
+                    (model, count - int(self._most * _ROOM)),
+                )
+
+        self._do(put)
+
+    def _do(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as database:
+                with suppress(sqlite3.OperationalError):
+                    # Of several that open a new file, one does it; the others are not made to wait.
+                    database.execute("PRAGMA journal_mode = WAL")
+                # A lost cache is computed again; a slow one would cost every start.
+                database.execute("PRAGMA synchronous = OFF")
+                database.execute(_SCHEMA)
+                with database:
+                    work(database)
+        except sqlite3.OperationalError as error:
+            # Locked for too long, a full or a read-only disk: do without it this time.
+            _log.debug("vectors are not kept: %s", error)
+        except sqlite3.DatabaseError:
+            # Not a database, or a damaged one: the next time starts a new one.
+            with suppress(OSError):
+                self._path.unlink(missing_ok=True)
+        except OSError as error:
+            _log.debug("vectors are not kept: %s", error)
+
+
+def shelf(folder: str | None, name: str = "vectors", *, most: int = _MOST_ON_DISK) -> Shelf | None:
+    """Where things are kept: a folder, the user's cache folder with an empty string, or nowhere."""
+    if folder is None:
+        return None
+    base = Path(folder) if folder else user_cache_path("tooldrawer", appauthor=False)
+    return Shelf(base / f"{name}.sqlite3", most=most)
+
+
+class VectorStore:
+    """The vectors of one embedder, by the content they were made from."""
+
+    def __init__(self, embedder: Embedder, shelf: Shelf | None = None) -> None:
+        self.embedder = embedder
+        self._shelf = shelf
+        self._lock = Lock()
+        self._known: OrderedDict[str, bytes] = OrderedDict()
+        """By a tool's fingerprint, so that a known tool is not even read again."""
+
+    def vectors(
+        self, tools: Sequence[Tool], *, progress: Callable[[int], None] = lambda _: None
+    ) -> Vectors:
+        """A row for each tool, in order. `progress` is told how many are left to read.
+
+        Two catalogs that share tools wait for each other: what one has made the other finds.
+        """
+        with self._lock:
+            new = {tool.fingerprint: tool for tool in tools if tool.fingerprint not in self._known}
+            if new:
+                self._known.update(self._made(list(new.values()), progress))
+            flat = b"".join(self._known[tool.fingerprint] for tool in tools)
+            while len(self._known) > max(_MOST_IN_MEMORY, len(tools)):
+                self._known.popitem(last=False)
+        width = len(flat) // len(tools) // _STORED().itemsize if tools else 0
+        return np.frombuffer(flat, dtype=_STORED).reshape(len(tools), width).astype(np.float32)
+
+    def _made(self, tools: Sequence[Tool], progress: Callable[[int], None]) -> Mapping[str, bytes]:
+        model = self.embedder.identity
+        texts = {_content(text): text for text in map(passage, tools)}
+        found = dict(self._shelf.read(model, list(texts))) if self._shelf else {}
+        missing = [content for content in texts if content not in found]
+        for start in range(0, len(missing), _CHUNK):
+            progress(len(missing) - start)
+            some = missing[start : start + _CHUNK]
+            made = self.embedder.tools([texts[content] for content in some]).astype(_STORED)
+            fresh = [(content, row.tobytes()) for content, row in zip(some, made, strict=True)]
+            found.update(fresh)
+            if self._shelf:
+                self._shelf.write(model, fresh)
+        return {tool.fingerprint: found[_content(passage(tool))] for tool in tools}
+
+
+def _content(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def _today() -> int:
+    return int(time()) // _DAY

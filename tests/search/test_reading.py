@@ -1,0 +1,198 @@
+"""While the vectors of tools are made, after that, and when they cannot be had."""
+
+from collections.abc import Sequence
+from threading import Event
+
+import pytest
+
+from tests.packaging.python import CHECKOUT, printed
+from tests.search.embedders import Bag, Broken, Held
+from tests.search.town import TOWN, tool
+from tooldrawer import Catalog, Recipe, SearchEngine
+from tooldrawer.search import LEXICAL
+from tooldrawer.search.embedder import Vectors
+
+QUERY = "renew the loan of a book"
+MANY = Catalog([*TOWN, *(tool(f"polish_{at}", f"Polish shoe number {at}.") for at in range(100))])
+
+
+def words_alone(catalog: Catalog, query: str = QUERY) -> list[str]:
+    hits = SearchEngine(recipe=LEXICAL, cache=None).search(catalog, query)
+    return [hit.tool.name for hit in hits]
+
+
+def names(engine: SearchEngine, catalog: Catalog, query: str = QUERY) -> list[str]:
+    return [hit.tool.name for hit in engine.search(catalog, query)]
+
+
+def test_until_vectors_are_there_words_answer_and_the_notice_says_how_far_it_is() -> None:
+    held = Held(after=64)
+    engine = SearchEngine(embedder=lambda: held, cache=None, patience=0)
+    assert names(engine, MANY) == words_alone(MANY)
+    held.is_waiting.wait()
+    assert engine.notice(MANY).startswith("64 of 140 tools have been read")
+    assert names(engine, MANY) == words_alone(MANY)
+    assert not engine.index(MANY).has_meaning
+    held.let_go.set()
+    assert engine.prepare(MANY).has_meaning
+    assert engine.notice(MANY) == ""
+    assert any(hit.parts["meaning"] for hit in engine.search(MANY, QUERY))
+
+
+def test_the_notice_counts_the_tools_of_its_own_catalog_only() -> None:
+    held = Held(after=40)
+    engine = SearchEngine(embedder=lambda: held, cache=None, patience=0)
+    engine.prepare(TOWN)
+    changed = Catalog([*TOWN.tools[4:], tool("polish", "Polish shoes.")])
+    engine.search(changed, QUERY)
+    held.is_waiting.wait()
+    assert engine.notice(changed).startswith("36 of 37 tools have been read")
+    assert engine.notice(TOWN) == ""
+    held.let_go.set()
+    engine.prepare(changed)
+    assert engine.notice(changed) == ""
+
+
+def test_nobody_has_to_know_about_a_catalog_that_was_never_searched() -> None:
+    assert SearchEngine(embedder=Bag, cache=None).notice(TOWN) == ""
+    assert not SearchEngine(embedder=Bag, cache=None).is_ready(TOWN)
+
+
+def test_preparing_says_how_far_it_is_and_ends_with_meaning() -> None:
+    held = Held(after=128)
+    engine = SearchEngine(embedder=lambda: held, cache=None)
+    told: list[tuple[int, int]] = []
+
+    def progress(done: int, of: int) -> None:
+        told.append((done, of))
+        if done == 128:
+            held.let_go.set()
+
+    assert engine.prepare(MANY, progress).has_meaning
+    assert told[-1] == (128, 140)
+    assert told == sorted(told)
+
+
+def test_before_the_embedder_has_come_no_tool_is_read_and_words_answer() -> None:
+    asked, come = Event(), Event()
+
+    def slow() -> Bag:
+        asked.set()
+        come.wait()
+        return Bag()
+
+    engine = SearchEngine(embedder=slow, cache=None, patience=0)
+    assert names(engine, TOWN) == words_alone(TOWN)
+    asked.wait()
+    assert engine.notice(TOWN).startswith("0 of 40 tools have been read")
+    come.set()
+    assert engine.prepare(TOWN).has_meaning
+
+
+def test_an_embedder_that_fails_leaves_words_and_a_notice() -> None:
+    engine = SearchEngine(embedder=Broken, cache=None)
+    assert names(engine, TOWN) == words_alone(TOWN)
+    notice = engine.notice(TOWN)
+    assert "search by meaning is off" in notice
+    assert "no ink for 40 texts" in notice
+    assert not engine.prepare(TOWN).has_meaning
+
+
+def test_an_embedder_that_cannot_be_made_leaves_words_and_a_notice() -> None:
+    def make() -> Bag:
+        raise OSError("the model is in pieces")
+
+    engine = SearchEngine(embedder=make, cache=None)
+    assert names(engine, TOWN) == words_alone(TOWN)
+    assert "the model is in pieces" in engine.notice(TOWN)
+
+
+def test_an_embedder_whose_package_is_missing_is_told_to_be_so_and_no_other(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def make() -> Bag:
+        raise ModuleNotFoundError("No module named 'quill'", name="quill")
+
+    engine = SearchEngine(embedder=make, cache=None, patience=60)
+    with caplog.at_level("WARNING", logger="tooldrawer.search"):
+        assert names(engine, TOWN) == words_alone(TOWN)
+        assert names(engine, MANY) == words_alone(MANY)
+    assert caplog.messages == [engine.notice(TOWN)]
+    assert "pip install quill" in engine.notice(TOWN)
+    assert "onnxruntime" not in engine.notice(TOWN)
+
+
+def test_an_embedder_that_gives_too_few_vectors_leaves_words_and_a_notice() -> None:
+    class Short(Bag):
+        def tools(self, texts: Sequence[str]) -> Vectors:
+            return super().tools(texts)[1:]
+
+    engine = SearchEngine(embedder=Short, cache=None)
+    assert names(engine, TOWN) == words_alone(TOWN)
+    assert engine.notice(TOWN)
+
+
+def test_without_meaning_nothing_is_embedded_and_there_is_nothing_to_notice() -> None:
+    def never() -> Bag:
+        raise AssertionError("nobody asked for meaning")
+
+    engine = SearchEngine(recipe=Recipe(meaning=False), embedder=never, cache=None)
+    assert names(engine, TOWN)[0] == "mcp_library_renew_loan"
+    assert engine.notice(TOWN) == ""
+    assert not engine.prepare(TOWN).has_meaning
+
+
+def test_other_catalogs_go_on_with_meaning_when_the_vectors_of_one_cannot_be_made() -> None:
+    class Picky(Bag):
+        def tools(self, texts: Sequence[str]) -> Vectors:
+            if any("shoe" in text for text in texts):
+                raise ValueError("no shoes in here")
+            return super().tools(texts)
+
+    engine = SearchEngine(embedder=Picky, cache=None)
+    assert names(engine, MANY) == words_alone(MANY)
+    assert names(engine, TOWN)[0] == "mcp_library_renew_loan"
+    assert "no shoes in here" in engine.notice(MANY)
+    assert engine.notice(TOWN) == ""
+    assert engine.prepare(TOWN).has_meaning
+
+
+WITHOUT_RUNTIME = """
+import logging, sys
+from tests.search.town import TOWN
+from tooldrawer import Catalog, SearchEngine
+
+logging.basicConfig(format="%(levelname)s %(name)s %(message)s", stream=sys.stdout)
+sys.modules["onnxruntime"] = None
+engine = SearchEngine(cache=None, patience=60)
+half = Catalog(TOWN.tools[:20])
+for catalog in (TOWN, half, TOWN):
+    print([hit.tool.name for hit in engine.search(catalog, "send a letter")][0])
+assert engine.notice(TOWN) == engine.notice(half)
+print(engine.is_ready(TOWN), engine.notice(TOWN))
+"""
+
+
+def test_without_its_runtime_words_answer_and_one_warning_says_what_to_do() -> None:
+    program = f"import sys; sys.path.insert(0, {str(CHECKOUT)!r})\n{WITHOUT_RUNTIME}"
+    warning, *found, ready = printed(program).splitlines()
+    assert found == ["mcp_post_send_letter"] * 3
+    assert ready == f"True {warning.removeprefix('WARNING tooldrawer.search ')}"
+    assert "search by meaning is off" in ready
+    assert "pip install onnxruntime" in ready
+
+
+ENDING = """
+from tooldrawer import Catalog, SearchEngine, Tool
+
+many = Catalog([Tool(name=f"t{at}", description="Polish a shoe. " * 20) for at in range(2_000)])
+engine = SearchEngine(cache=None, patience=0)
+engine.search(many, "polish")
+while engine.notice(many).startswith("0 of"):
+    pass
+print("over")
+"""
+
+
+def test_a_process_may_end_while_tools_are_read() -> None:
+    assert printed(ENDING) == "over"
