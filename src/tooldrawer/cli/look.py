@@ -1,5 +1,6 @@
 """Looking at tools: `find`, `tools`, `describe`, `explain`."""
 
+import logging
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
@@ -43,6 +44,8 @@ def find(
     """Find tools by what they do."""
     place = opened(catalog, config, scope=scope)
     engine, searched = place.drawer.search, _catalog(place)
+    # What the log would say too is shown as a notice: nobody needs to read it twice.
+    logging.getLogger("tooldrawer.search").addHandler(logging.NullHandler())
     engine.prepare(searched, _reading())
     hits = engine.search(searched, query, limit)
     if text := engine.notice(searched):

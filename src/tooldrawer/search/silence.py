@@ -23,7 +23,7 @@ _SHOWN = (
 )
 _RIVALS = 5
 _ALL = 0.95
-_STRANGE, _FAR = 0.6, 0.45
+_STRANGE, _FAR = 0.6, 0.35
 """Hardly a query that anybody serves is beyond both, in catalogs of any size."""
 EVIDENCE = (
     *_SHOWN,
