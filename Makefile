@@ -7,8 +7,6 @@ RUN_STAMP := .make/run
 DEV_STAMP := .make/dev
 TRAIN := .train
 TRAIN_STAMP := .make/train
-DATA ?= ../shared/retrieval
-CATALOGS ?= ../shared/catalogs
 
 .PHONY: up test check format bench train clean
 
@@ -35,6 +33,7 @@ bench: $(DEV_STAMP) ## measure, and write the figures into the documents
 	$(BIN)/tooldrawer bench dependencies --write docs/dependencies.md
 
 train: $(TRAIN_STAMP) ## train the search model: DATA=<public sets> CATALOGS=<recorded tools>; about an hour on two cores
+	@test -n "$(DATA)" -a -n "$(CATALOGS)" || { echo "Say where the data is: make train DATA=<public sets> CATALOGS=<recorded tools>"; exit 2; }
 	$(TRAIN)/bin/python -m training.train --data $(DATA) --catalogs $(CATALOGS) --out build/encoder.pt
 	$(TRAIN)/bin/python -m training.export --weights build/encoder.pt
 	$(TRAIN)/bin/python -m training.fit --data $(DATA) --catalogs $(CATALOGS)

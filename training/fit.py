@@ -1,6 +1,6 @@
 """Fit what comes after the encoder: the weights of fusion, and the threshold of silence.
 
-    python -m training.fit --data ../shared/retrieval --catalogs ../shared/catalogs
+    python -m training.fit --data SETS --catalogs RECORDED
 
 Fitted on our development queries over known servers, on requests nobody serves, and on a sample
 of the public sets. Each set weighs the same, ours three times; `--apart` prints what is found by

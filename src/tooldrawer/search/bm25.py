@@ -1,5 +1,6 @@
 """Lexical search: BM25 over weighted fields, in segments so that a change costs what it changes."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log
@@ -121,11 +122,16 @@ class BM25:
 
     def has_any(self, want: Wanted, position: int) -> bool:
         """Whether a document has a word in any of its readings."""
-        return any(
-            position in docs
-            for stemmed, _ in want.readings
-            for docs, *_ in self._postings(stemmed)[0]
-        )
+        which = bisect_right(self._starts, position) - 1
+        segment, place = self._segments[which], position - self._starts[which]
+        for stemmed, _ in want.readings:
+            at = segment.posting(stemmed)
+            if at is not None:
+                docs = segment.docs[at]  # in rising order
+                found = int(np.searchsorted(docs, place))
+                if found < len(docs) and docs[found] == place:
+                    return True
+        return False
 
     def match(self, wanted: Sequence[Wanted]) -> Matches:
         """How well each document fits the words wanted."""
