@@ -73,7 +73,10 @@ PROMISES = {
     "SEARCH-4": Promise("Same catalog, same query, same order; ties by name."),
     "SEARCH-5": Promise("Typos, forms, partial names and other languages find the tool."),
     "SEARCH-6": Promise("Indexes are cached by content, shared, and grown for new tools only."),
-    "SEARCH-7": Promise("Abstention is calibrated and its rates are reported."),
+    "SEARCH-7": Promise(
+        "Abstention is calibrated and its rates are reported.",
+        gap="only rubbish and far-away requests meet silence; near misses are all answered",
+    ),
     "DSP-1": Promise("One function, one order, for direct and bridged calls."),
     "DSP-2": Promise("Everyone around a call sees the real tool, never tool_call."),
     "DSP-3": Promise("A result comes back as the tool gave it."),

@@ -75,7 +75,7 @@ def test_an_exact_name_is_first(
 
 
 @requirement("SEARCH-7")
-def test_most_requests_that_nobody_serves_are_not_answered(
+def test_half_of_the_far_away_requests_are_not_answered(
     engine: SearchEngine, desk: Catalog
 ) -> None:
     asked = [text for kind, _, text in _QUERIES if kind == "nobody"]
