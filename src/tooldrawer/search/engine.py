@@ -81,19 +81,20 @@ class SearchEngine:
     def search(self, catalog: Catalog, query: str, limit: int = 5) -> list[Hit]:
         """The best `limit` tools for `query`, best first; empty when nothing fits.
 
-        A tool whose exact name was asked for, in any notation, comes first. When no word is shared,
-        tools whose names contain the query literally are found.
+        A tool whose exact name was asked for, in any notation, comes first. When it has no
+        word of any tool, the tools whose names contain it literally come before any guess.
         """
         entry = self._entry(catalog)
         entry.wait(self._patience)
         exact = _spelled(catalog, query)
+        if not exact and not entry.index.knows(query) and (inside := _containing(catalog, query)):
+            return inside[:limit]
         # With a name, everything: how several of one name stand must not depend on the limit.
         ranked = list(entry.index.search(query, limit=len(catalog) if exact else limit))
         if exact:
             ranked = _exact_first(exact, ranked)
         # The index may have been built from an equal catalog: what is given are this one's tools.
-        own = [_of(catalog, hit) for hit in ranked[:limit]]
-        return own or _containing(catalog, query)[:limit]
+        return [_of(catalog, hit) for hit in ranked[:limit]]
 
     def is_ready(self, catalog: Catalog) -> bool:
         """Whether a search would answer at once: all is built, and nobody else has to be asked."""

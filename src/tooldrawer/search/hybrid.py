@@ -23,6 +23,7 @@ from tooldrawer.search.query import LONGEST, Query, read
 from tooldrawer.search.recipe import EVERYTHING, Recipe
 from tooldrawer.search.silence import Evidence, fits
 from tooldrawer.search.spelling import Spelling
+from tooldrawer.search.text import forms
 
 _CONTEXT = 0.7
 """A part of a query is read together with this much of the whole: it may name the service."""
@@ -64,6 +65,10 @@ class Hybrid:
     def has_meaning(self) -> bool:
         """Whether vectors take part."""
         return self._vectors is not None
+
+    def knows(self, text: str) -> bool:
+        """Whether a document has any word of a text, as it is written there."""
+        return any(self.lexical.has(form.stem) for form in forms(text[:LONGEST]))
 
     def understand(self, embedder: Embedder, vectors: Vectors) -> None:
         """Take in the vectors of the documents, by position; searches under way go on without."""
