@@ -119,6 +119,8 @@ class ToolResult:
     is_error: bool = False
     meta: JsonObject = field(default_factory=dict[str, Json])
     call_id: str = ""
+    cause: Exception | None = field(default=None, compare=False, repr=False)
+    """The error behind an error result, for a host that answers in a protocol of its own."""
 
     @classmethod
     def of_text(cls, text: str, *, is_error: bool = False, call_id: str = "") -> Self:

@@ -10,7 +10,8 @@
     ├── EndpointFailed         the server for embeddings gave no vectors
     ├── SessionClosed          the session was left
     ├── ToolFailed             the tool ran, and broke; its text is written for the model
-    │   └── ToolTimedOut
+    │   ├── ToolTimedOut
+    │   └── ServerRefused      an MCP server answered with a protocol error
     └── CallRejected           the tool did not run; its text is written for the model
         ├── UnknownTool
         ├── InvalidArguments
@@ -74,6 +75,15 @@ class ToolFailed(ToolDrawerError):
 
 class ToolTimedOut(ToolFailed):
     """The tool was cancelled at its time limit."""
+
+
+class ServerRefused(ToolFailed):
+    """An MCP server answered the call with a protocol error, which has a code and may have data."""
+
+    def __init__(self, message: str, *, code: int, data: object = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
 
 
 class CallRejected(ToolDrawerError):

@@ -18,6 +18,7 @@ from tooldrawer.call import ToolCall, ToolResult, is_deeper
 from tooldrawer.catalog import Catalog
 from tooldrawer.catalogs import Catalogs
 from tooldrawer.dispatch import MOST_LEVELS, Caller, Dispatcher, Limits, Rests, View
+from tooldrawer.dispatch.limits import READ_REST, how_to_read_on
 from tooldrawer.errors import (
     CallRejected,
     InvalidArguments,
@@ -33,11 +34,11 @@ from tooldrawer.search import SearchEngine
 from tooldrawer.tokens import SchemaCosts, TokenCounter, compact
 from tooldrawer.tool import Json, JsonObject
 
-READ_REST = "read_rest"
-"""What `tool_call` is given to read on in a result that was cut."""
 _WORTH_A_THREAD = 200
 """New tools beyond this number are counted and indexed off the event loop."""
 
+KeepClosed = Callable[[Assembly], str]
+"""Why the drawer is to be closed though the settings would open it; nothing when it is not."""
 Calls = Iterable[ToolCall | tuple[str, Json] | JsonObject]
 """Calls as values, as `(name, arguments)`, or as `{"name", "arguments", "id"}`."""
 
@@ -79,6 +80,10 @@ class _Turn:
     catalog: Catalog
     policy: AssemblyPolicy
     context_length: int | None
+    plain: Assembly
+    """As the settings alone decide."""
+    kept_closed: str
+    """Why the drawer is closed all the same."""
     assembly: Assembly
     searched: Catalog
     """What `tool_search` looks into: the drawer's contents, or everything when it is open."""
@@ -100,6 +105,7 @@ class Session:
         scope: Scope | str,
         within: "Session | None" = None,
         context_length: int | None = None,
+        keep_closed: KeepClosed | None = None,
     ) -> None:
         self.name = name
         self.context_length = context_length
@@ -108,6 +114,7 @@ class Session:
         self._drawer = drawer
         self._scope = scope
         self._within = within
+        self._keep_closed = keep_closed
         self._rests = Rests()
         self._granted: set[str] = set()
         self._searches_in_a_row = 0
@@ -181,11 +188,10 @@ class Session:
         parts = await self._parts()
         try:
             result = await self._answer(name, arguments, parts, call_id)
-        except CallRejected as error:
-            self.ledger.retried(parts.counter.count(str(error)))
-            return ToolResult.of_text(str(error), is_error=True, call_id=call_id)
-        except ToolFailed as error:
-            return ToolResult.of_text(str(error), is_error=True, call_id=call_id)
+        except (CallRejected, ToolFailed) as error:
+            if isinstance(error, CallRejected):
+                self.ledger.retried(parts.counter.count(str(error)))
+            result = replace(ToolResult.of_text(str(error), is_error=True), cause=error)
         return replace(result, call_id=call_id)
 
     async def call_all(self, calls: Calls, *, concurrency: int | None = None) -> list[ToolResult]:
@@ -220,7 +226,8 @@ class Session:
     async def _decided(self, parts: Parts) -> _Turn:
         catalog, policy, context = self.catalog, parts.policy, self.context_length
         last = self._turn
-        if last and last.holds_for(catalog, policy, context):
+        same = last is not None and last.holds_for(catalog, policy, context)
+        if last and same and last.kept_closed == self._why_closed(last.plain):
             return last
         scope = self.scope
         kept = self._listing
@@ -235,7 +242,9 @@ class Session:
             listed=listed,
         )
         big = len(catalog) > _WORTH_A_THREAD
-        assembly = await anyio.to_thread.run_sync(decide) if big else decide()
+        assembly = plain = await anyio.to_thread.run_sync(decide) if big else decide()
+        if kept_closed := self._why_closed(plain):
+            assembly = decide(closed=kept_closed)
         if assembly.active:
             # The listing is in the cached prompt: once given it stays, whatever comes and goes
             # behind it, for as long as the scope and the settings do.
@@ -247,10 +256,15 @@ class Session:
             catalog=catalog,
             policy=policy,
             context_length=context,
+            plain=plain,
+            kept_closed=kept_closed,
             assembly=assembly,
             searched=searched,
         )
         return self._turn
+
+    def _why_closed(self, plain: Assembly) -> str:
+        return "" if self._keep_closed is None or plain.active else self._keep_closed(plain)
 
     def _toolsets(self, scope: Scope, registry: Registry) -> tuple[str, ...]:
         """The toolsets of this scope, whether they offer anything at the moment or not."""
@@ -282,7 +296,7 @@ class Session:
 
     async def _run(self, request: CallTool, parts: Parts, call_id: str) -> ToolResult:
         catalog = self.catalog
-        most, how = parts.limits.result_max_chars, _how_to_read_on(parts.policy.names.call)
+        most, how = parts.limits.result_max_chars, how_to_read_on(parts.policy.names.call)
         if request.name == READ_REST and READ_REST not in catalog:
             handle, offset = request.arguments.get("id"), request.arguments.get("offset", 0)
             return self._rests.read(handle, offset, most=most, how_to_read_on=how)
@@ -385,13 +399,3 @@ def _asked(call: "ToolCall | tuple[str, Json] | JsonObject") -> ToolCall:
         return ToolCall(name=call[0], arguments=cast("JsonObject", call[1]))
     name, call_id = (str(call.get(key) or "") for key in ("name", "id"))
     return ToolCall(name=name, arguments=cast("JsonObject", call.get("arguments")), id=call_id)
-
-
-def _how_to_read_on(call: str) -> str:
-    return (
-        "[{left} more characters. To read on: "
-        + call
-        + ' {{"name": "'
-        + READ_REST
-        + '", "arguments": {{"id": "{handle}", "offset": {offset}}}}}]'
-    )

@@ -121,6 +121,10 @@ class UpstreamUp(Happening):
     upstream: str
     tools: int
     duration: float
+    note: str = ""
+    """What is worth knowing about this start: that a call made it, or how often it was tried."""
+    dropped: tuple[str, ...] = ()
+    """Tools that cannot be used, each with the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +143,8 @@ class UpstreamChanged(Happening):
     added: int
     removed: int
     changed: int
+    dropped: tuple[str, ...] = ()
+    """Tools that cannot be used, each with the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

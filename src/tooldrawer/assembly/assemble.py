@@ -69,11 +69,13 @@ def assemble(
     costs: SchemaCosts,
     toolsets: Sequence[str] | None = None,
     listed: str | None = None,
+    closed: str = "",
 ) -> Assembly:
     """Everything when it is little; the direct tools and the bridge when it is much.
 
     `toolsets` are those of the scope, connected or not, by default those of the tools; `listed` is
-    a listing that was already given to this conversation and must stay as it is.
+    a listing that was already given to this conversation and must stay as it is; `closed` is a
+    reason to close the drawer whatever the settings say.
     """
     found = tuple(tools)
     if policy.enabled != "off" and any(_is_bridge(tool, policy) for tool in found):
@@ -90,8 +92,8 @@ def assemble(
         )
     bridge = bridge_tools(policy.names, listing=listed)
     tokens, bridge_tokens = costs.total(deferrable), costs.total(bridge)
-    active, reason = False, "no tool can be deferred"
-    if deferrable or policy.enabled == "off":
+    active, reason = bool(closed), closed or "no tool can be deferred"
+    if not closed and (deferrable or policy.enabled == "off"):
         active, reason = _decided(policy, tokens, bridge_tokens, context)
     shown: list[tuple[Tool, Why]] = [
         (tool, why or "inactive")

@@ -53,12 +53,18 @@ def _said(event: Event) -> str:  # noqa: C901  one branch for each kind, nothing
         case ApprovalAnswered():
             return f"{event.tool}: the answer is {event.answer}"
         case UpstreamUp():
-            return f"{event.upstream} is up with {event.tools} tools"
+            note = f" ({event.note})" if event.note else ""
+            return f"{event.upstream} is up with {event.tools} tools{note}{_dropped(event)}"
         case UpstreamDown():
             return f"{event.upstream} is down: {event.error}"
         case UpstreamChanged():
-            return f"{event.upstream} changed: {event.added} more, {event.removed} less"
+            counts = f"{event.added} more, {event.removed} less, {event.changed} changed"
+            return f"{event.upstream} changed: {counts}{_dropped(event)}"
         case ConfigReloaded():
             return f"{event.path} {'is wrong: ' + event.error if event.error else 'applied'}"
         case _:
             assert_never(event)
+
+
+def _dropped(event: UpstreamUp | UpstreamChanged) -> str:
+    return f"; dropped {'; '.join(event.dropped)}" if event.dropped else ""

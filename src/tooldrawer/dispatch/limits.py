@@ -11,6 +11,8 @@ from tooldrawer.tool import Json, JsonObject
 
 MOST_LEVELS = 64
 """How deep arguments may be nested: recursion in anyone's code, ours included, stays bounded."""
+READ_REST = "read_rest"
+"""What `tool_call` is given to read on in a result that was cut."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,17 @@ class Rests:
             return ToolResult.of_text(part)
         note = how_to_read_on.format(left=f"{left:,}", handle=handle, offset=offset + len(part))
         return ToolResult.of_text(part).with_note(note)
+
+
+def how_to_read_on(call: str) -> str:
+    """What a model is told at the end of a result that was cut; `call` is the bridge's name."""
+    return (
+        "[{left} more characters. To read on: "
+        + call
+        + ' {{"name": "'
+        + READ_REST
+        + '", "arguments": {{"id": "{handle}", "offset": {offset}}}}}]'
+    )
 
 
 def _whole(value: Json) -> int:

@@ -23,6 +23,8 @@ class UpstreamSpec:
     deny: tuple[str, ...] = ()
     trusted: bool = False
     """Whether its annotations may loosen a rule."""
+    lazy: bool = False
+    """Whether it is started by the first call of one of its tools, when they are known already."""
 
     @property
     def toolset(self) -> str:
