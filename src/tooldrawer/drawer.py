@@ -20,9 +20,10 @@ from tooldrawer.registry import Registry
 from tooldrawer.scope import Scope
 from tooldrawer.search import SearchEngine
 from tooldrawer.search.spec import EndpointSpec
-from tooldrawer.session import KeepClosed, Parts, Session
+from tooldrawer.session import Parts, Session
 from tooldrawer.tokens import SchemaCosts, TokenCounter, default_counter
 from tooldrawer.toolset import Toolset
+from tooldrawer.turn import Host
 
 if TYPE_CHECKING:
     from tooldrawer.search.embedder import Embedder
@@ -106,7 +107,7 @@ class Drawer:
         *,
         scope: Scope | str | None = None,
         context_length: int | None = None,
-        keep_closed: KeepClosed | None = None,
+        host: Host | None = None,
     ) -> Session:
         """Open a session. Nothing is copied: it always sees the live registry.
 
@@ -122,7 +123,7 @@ class Drawer:
             self,
             scope=Scope() if scope is None else scope,
             context_length=context_length or self.config.context_length,
-            keep_closed=keep_closed,
+            host=host,
         )
 
     @property

@@ -11,7 +11,7 @@ import anyio
 import anyio.to_thread
 
 from tooldrawer.activity import Assembled, CallRefused, Described, Emit, Searched, Stamp
-from tooldrawer.assembly import Assembly, AssemblyPolicy, assemble
+from tooldrawer.assembly import Assembly, AssemblyPolicy
 from tooldrawer.bridge import CallTool, DescribeTools, SearchPolicy, SearchTools, parse, unnested
 from tooldrawer.bridge.replies import describe_reply, nothing_fits, search_reply
 from tooldrawer.call import ToolCall, ToolResult, is_deeper
@@ -33,12 +33,8 @@ from tooldrawer.scope import Scope
 from tooldrawer.search import SearchEngine
 from tooldrawer.tokens import SchemaCosts, TokenCounter, compact
 from tooldrawer.tool import Json, JsonObject
+from tooldrawer.turn import Host, Turn, Turns
 
-_WORTH_A_THREAD = 200
-"""New tools beyond this number are counted and indexed off the event loop."""
-
-KeepClosed = Callable[[Assembly], str]
-"""Why the drawer is to be closed though the settings would open it; nothing when it is not."""
 Calls = Iterable[ToolCall | tuple[str, Json] | JsonObject]
 """Calls as values, as `(name, arguments)`, or as `{"name", "arguments", "id"}`."""
 
@@ -73,27 +69,6 @@ class PartsSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Turn:
-    """An assembly and what it was made of."""
-
-    catalog: Catalog
-    policy: AssemblyPolicy
-    context_length: int | None
-    plain: Assembly
-    """As the settings alone decide."""
-    kept_closed: str
-    """Why the drawer is closed all the same."""
-    assembly: Assembly
-    searched: Catalog
-    """What `tool_search` looks into: the drawer's contents, or everything when it is open."""
-
-    def holds_for(self, catalog: Catalog, policy: AssemblyPolicy, context: int | None) -> bool:
-        """Whether deciding anew would decide the same."""
-        same = self.catalog is catalog and self.policy is policy
-        return same and self.context_length == context
-
-
 class Session:
     """The two halves of a turn meet here: `tools()` before the model, `call()` after it."""
 
@@ -105,7 +80,7 @@ class Session:
         scope: Scope | str,
         within: "Session | None" = None,
         context_length: int | None = None,
-        keep_closed: KeepClosed | None = None,
+        host: Host | None = None,
     ) -> None:
         self.name = name
         self.context_length = context_length
@@ -114,14 +89,13 @@ class Session:
         self._drawer = drawer
         self._scope = scope
         self._within = within
-        self._keep_closed = keep_closed
+        self._host = host
         self._rests = Rests()
         self._granted: set[str] = set()
         self._searches_in_a_row = 0
         self._children = 0
         self._is_closed = False
-        self._turn: _Turn | None = None
-        self._listing: tuple[Scope, AssemblyPolicy, str] | None = None
+        self._turns = Turns(host)
 
     async def __aenter__(self) -> Self:
         return self
@@ -156,6 +130,7 @@ class Session:
             scope=Scope() if scope is None else scope,
             within=self,
             context_length=self.context_length,
+            host=self._host,
         )
 
     async def tools(self) -> Assembly:
@@ -223,52 +198,21 @@ class Session:
     def _stamp(self) -> Stamp:
         return Stamp(at=time(), session=self.name, scope=self.scope.name)
 
-    async def _decided(self, parts: Parts) -> _Turn:
-        catalog, policy, context = self.catalog, parts.policy, self.context_length
-        last = self._turn
-        same = last is not None and last.holds_for(catalog, policy, context)
-        if last and same and last.kept_closed == self._why_closed(last.plain):
-            return last
-        scope = self.scope
-        kept = self._listing
-        listed = kept[2] if kept and kept[:2] == (scope, policy) else None
-        decide = partial(
-            assemble,
-            catalog.tools,
-            policy,
-            context_length=context,
+    async def _decided(self, parts: Parts) -> Turn:
+        return await self._turns.decided(
+            self.catalog,
+            self.scope,
+            parts.policy,
+            context_length=self.context_length,
+            catalogs=parts.catalogs,
             costs=parts.costs,
-            toolsets=self._toolsets(scope, parts.registry),
-            listed=listed,
+            toolsets=self._toolsets(parts),
         )
-        big = len(catalog) > _WORTH_A_THREAD
-        assembly = plain = await anyio.to_thread.run_sync(decide) if big else decide()
-        if kept_closed := self._why_closed(plain):
-            assembly = decide(closed=kept_closed)
-        if assembly.active:
-            # The listing is in the cached prompt: once given it stays, whatever comes and goes
-            # behind it, for as long as the scope and the settings do.
-            self._listing = (scope, policy, assembly.listing)
-        searched = catalog
-        if assembly.active:
-            searched = parts.catalogs.part(catalog, assembly.deferred)
-        self._turn = _Turn(
-            catalog=catalog,
-            policy=policy,
-            context_length=context,
-            plain=plain,
-            kept_closed=kept_closed,
-            assembly=assembly,
-            searched=searched,
-        )
-        return self._turn
 
-    def _why_closed(self, plain: Assembly) -> str:
-        return "" if self._keep_closed is None or plain.active else self._keep_closed(plain)
-
-    def _toolsets(self, scope: Scope, registry: Registry) -> tuple[str, ...]:
+    def _toolsets(self, parts: Parts) -> tuple[str, ...]:
         """The toolsets of this scope, whether they offer anything at the moment or not."""
-        names = {*scope.named_toolsets, *(toolset.name for toolset in registry)}
+        scope = self.scope
+        names = {*scope.named_toolsets, *(toolset.name for toolset in parts.registry)}
         return tuple(sorted(name for name in names if scope.admits_toolset(name)))
 
     async def _answer(self, name: str, arguments: Json, parts: Parts, call_id: str) -> ToolResult:
@@ -331,22 +275,23 @@ class Session:
         return self._replied({**reply, **advice}, parts, self.ledger.searched)
 
     async def _found(
-        self, query: str, limit: int, turn: _Turn, parts: Parts, room: int
+        self, query: str, limit: int, turn: Turn, parts: Parts, room: int
     ) -> dict[str, Json]:
         started = perf_counter()
         engine, available = parts.engine, len(turn.searched)
         look = partial(engine.search, turn.searched, query, limit)
         is_ready = engine.is_ready(turn.searched)
         hits = look() if is_ready else await anyio.to_thread.run_sync(look)
-        notice: dict[str, Json] = {"note": text} if (text := engine.notice(turn.searched)) else {}
+        missing = self._host.missing(self.scope) if self._host else ""
+        said = " ".join(filter(None, (engine.notice(turn.searched), missing)))
+        notice: dict[str, Json] = {"note": said} if said else {}
         room -= parts.counter.count(compact(notice)) if notice else 0
         if hits:
             reply = search_reply(hits, available=available, counter=parts.counter, max_tokens=room)
         else:
-            toolsets = self._toolsets(self.scope, parts.registry)
             reply = nothing_fits(
                 available=available,
-                toolsets=toolsets,
+                toolsets=self._toolsets(parts),
                 names=parts.policy.names,
                 counter=parts.counter,
                 max_tokens=room,
