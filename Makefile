@@ -7,14 +7,19 @@ RUN_STAMP := .make/run
 DEV_STAMP := .make/dev
 TRAIN := .train
 TRAIN_STAMP := .make/train
+SERVERS := .servers
+# Another stamp where there is npm: what needs it is installed once there is.
+SERVERS_STAMP := .make/servers$(if $(shell command -v npm 2>/dev/null),-npm)
 
-.PHONY: up test check format bench train clean
+.PHONY: up test servers check format bench train clean
 
 up: $(RUN_STAMP) ## set up and show the drawer at work
 	$(BIN)/tooldrawer demo
 
-test: $(DEV_STAMP) ## set up and run every test
+test: $(DEV_STAMP) $(SERVERS_STAMP) ## set up and run every test
 	$(BIN)/python -m pytest -n auto
+
+servers: $(SERVERS_STAMP) ## install the MCP servers and the conformance suite that the tests run
 
 check: $(DEV_STAMP) ## formatting, lint, types, architecture, file sizes, dependencies
 	$(BIN)/ruff format --check .
@@ -39,7 +44,7 @@ train: $(TRAIN_STAMP) ## train the search model: DATA=<public sets> CATALOGS=<re
 	$(TRAIN)/bin/python -m training.fit --data $(DATA) --catalogs $(CATALOGS)
 
 clean: ## forget everything that was built
-	rm -rf $(VENV) $(TRAIN) .make build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(TRAIN) $(SERVERS) .make build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 ifneq ($(UV),)
@@ -72,4 +77,9 @@ $(TRAIN_STAMP): training/requirements.txt pyproject.toml
 	$(TRAIN)/bin/python -m pip install --quiet --editable .
 	$(TRAIN)/bin/python -m pip install --quiet --no-deps --requirement training/bare.txt
 	$(TRAIN)/bin/python -m pip install --quiet --requirement training/requirements.txt
+	@mkdir -p .make && touch $@
+
+# Written by others, so never in this repository: fetched from the registries, pinned.
+$(SERVERS_STAMP): $(addprefix tests/real/,install.py mcp1.txt mcp2.txt package.json package-lock.json) | $(BIN)/python
+	$(BIN)/python tests/real/install.py $(SERVERS)
 	@mkdir -p .make && touch $@

@@ -1,6 +1,7 @@
 """Where the parts are put together. The only module that builds the others."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,11 +23,17 @@ from tooldrawer.search import SearchEngine
 from tooldrawer.search.spec import EndpointSpec
 from tooldrawer.session import Parts, Session
 from tooldrawer.tokens import SchemaCosts, TokenCounter, default_counter
+from tooldrawer.tool import JsonObject
 from tooldrawer.toolset import Toolset
 from tooldrawer.turn import Host
 
 if TYPE_CHECKING:
     from tooldrawer.search.embedder import Embedder
+    from tooldrawer.upstream.pool import Pool
+    from tooldrawer.upstream.upstream import Upstream
+
+
+def _ignore(*_: object) -> None: ...
 
 
 class Drawer:
@@ -54,6 +61,9 @@ class Drawer:
         self._grants = grants or Grants()
         self._counter = counter or default_counter()
         self._file: _File | None = None
+        self._adjust: Callable[[Config], Config] = lambda config: config
+        self._pool: Pool | None = None
+        self._lazy = False
         self._reloading = Lock()
         self._sessions = 0
         self.config = config or Config()
@@ -83,8 +93,11 @@ class Drawer:
         guardrails: Iterable[Guardrail] = (),
         approver: Approver | None = None,
         grants: Grants | None = None,
+        adjust: Callable[[Config], Config] = lambda config: config,
     ) -> Self:
         """A drawer whose file is watched: a change is applied before the next turn or call.
+
+        Whatever the file says goes through `adjust` first.
 
         Raises:
             ConfigError: The file is missing or wrong.
@@ -92,13 +105,13 @@ class Drawer:
         file = _File((configuration.find() if path is None else Path(path)).absolute())
         drawer = cls(
             toolsets,
-            config=configuration.load(file.path),
+            config=adjust(configuration.gather(file.path)),
             hooks=hooks,
             guardrails=guardrails,
             approver=approver,
             grants=grants,
         )
-        drawer._file = file
+        drawer._file, drawer._adjust = file, adjust
         return drawer
 
     def session(
@@ -135,7 +148,52 @@ class Drawer:
         """What sessions use, after a changed file was applied."""
         if self._file is not None and self._file.has_changed():
             await anyio.to_thread.run_sync(self._reload, self._file)
+            if self._pool is not None:
+                self._offer(self._pool)
         return self._parts
+
+    @asynccontextmanager
+    async def connected(
+        self,
+        *,
+        changed: Callable[["Upstream"], None] = _ignore,
+        notified: Callable[["Upstream", str, JsonObject], None] = _ignore,
+        lazy: bool = False,
+    ) -> AsyncGenerator["Pool"]:
+        """Start the configured servers, and offer their tools until the block is left.
+
+        Nothing waits for them: a server offers what it listed the last time until it lists again.
+        With `lazy` no server starts before it is called, unless its tools are not known.
+        """
+        # Imported here: MCP is half a second that `import tooldrawer` does without.
+        from tooldrawer.upstream.manifest import Manifests  # noqa: PLC0415
+        from tooldrawer.upstream.pool import Pool  # noqa: PLC0415
+        from tooldrawer.upstream.upstream import Upstream  # noqa: PLC0415
+
+        make = partial(
+            Upstream,
+            emit=self.activity,
+            template=self.config.name_template,
+            manifests=Manifests(),
+            changed=changed,
+            notified=notified,
+        )
+        async with Pool(make) as pool:
+            self._pool, self._lazy = pool, lazy
+            self._offer(pool)
+            try:
+                yield pool
+            finally:
+                self._pool = None
+        self.registry.exchange([each.name for each in pool.upstreams], ())
+
+    def _offer(self, pool: "Pool") -> None:
+        """Run the servers that the settings name now, no others, and offer their tools."""
+        removed, added = pool.apply(
+            replace(spec, lazy=spec.lazy or self._lazy) for spec in self.config.servers
+        )
+        if removed or added:
+            self.registry.exchange(removed, added)
 
     def close(self) -> None:
         """Write what the sinks still hold and end the subscriptions."""
@@ -149,7 +207,7 @@ class Drawer:
             if stamp == file.seen:
                 return
             try:
-                self._apply(configuration.load(file.path))
+                self._apply(self._adjust(configuration.gather(file.path)))
                 error = ""
             except ToolDrawerError as wrong:
                 error = str(wrong)
@@ -218,18 +276,23 @@ def _embedder(spec: EndpointSpec) -> "Embedder":
 
 
 class _File:
-    """A configuration file, and which state of it was read."""
+    """A configuration file with what is read beside it, and which state of them was read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._all = configuration.sources(path)
         self.seen = self.stamp()
 
     def has_changed(self) -> bool:
         return self.stamp() != self.seen
 
-    def stamp(self) -> tuple[int, int, int] | None:
-        try:
-            found = self.path.stat()
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+    def stamp(self) -> tuple[tuple[int, int, int] | None, ...]:
+        return tuple(map(_state, self._all))
+
+
+def _state(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -3,14 +3,16 @@
 import json
 import logging
 from collections import deque
-from dataclasses import asdict
+from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from threading import Condition, Thread
-from typing import Protocol
+from types import UnionType
+from typing import Any, Protocol, cast, get_args, get_origin
 
 from tooldrawer.activity.events import Event
 
 _logger = logging.getLogger(__name__)
+_KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in get_args(Event)}
 
 
 class Sink(Protocol):
@@ -36,6 +38,31 @@ class JsonLines:
 def as_json(event: Event) -> str:
     """One event as one line of JSON, its kind first."""
     return json.dumps({"event": type(event).__name__, **asdict(event)}, default=str)
+
+
+def from_json(line: str) -> Event | None:
+    """The event of such a line; of another version's, what is not known here is left out."""
+    try:
+        found = cast("dict[str, Any]", json.loads(line))
+        kind = _KINDS[found["event"]]
+        values = {
+            field.name: _restored(found[field.name], field.type)
+            for field in fields(kind)
+            if field.name in found or field.default is MISSING
+        }
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return kind(**values)
+
+
+def _restored(value: object, kind: Any) -> Any:
+    """A value as the event has it: JSON knows no tuples, and whole numbers for fractions."""
+    if get_origin(kind) is tuple and isinstance(value, list):
+        return tuple(cast("list[object]", value))
+    plain = kind if isinstance(kind, type | UnionType) else get_origin(kind)
+    if not isinstance(value, (int, float) if kind is float else plain):
+        raise TypeError(f"{value!r} is not of the type {kind}.")
+    return value
 
 
 class SinkThread:

@@ -5,10 +5,16 @@ from typing import Annotated
 
 import typer
 
-from tooldrawer.cli import bench, check, demo
+from tooldrawer.cli import bench, check, demo, token
+from tooldrawer.cli.approve import approve, deny
 from tooldrawer.cli.call import call
+from tooldrawer.cli.connect import connect
+from tooldrawer.cli.importing import import_servers
 from tooldrawer.cli.look import describe, explain, find, tools
 from tooldrawer.cli.output import show
+from tooldrawer.cli.serve import serve
+from tooldrawer.cli.status import status
+from tooldrawer.cli.watch import watch
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -16,14 +22,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(serve)
 app.command()(find)
 app.command()(tools)
 app.command()(describe)
 app.command()(call)
 app.command()(explain)
+app.command()(status)
+app.command()(watch)
+app.command()(approve)
+app.command()(deny)
+app.command(name="import")(import_servers)
+app.command()(connect)
 app.add_typer(check.app, name="config")
 app.command(name="demo")(demo.demo)
 app.add_typer(bench.app, name="bench")
+app.add_typer(token.app, name="token")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  typer's way to hand over a flag

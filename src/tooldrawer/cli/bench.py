@@ -59,6 +59,39 @@ def dependencies(
 
 
 @app.command()
+def gateway(
+    fastmcp: Annotated[
+        str | None,
+        typer.Option(
+            "--fastmcp", metavar="PYTHON", help="A Python that has fastmcp, to measure its proxy."
+        ),
+    ] = None,
+    quick: Annotated[  # noqa: FBT002
+        bool, typer.Option("--quick", help="Few calls: shows that it runs, measures little.")
+    ] = False,
+    into: IntoOption = None,
+    json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
+) -> None:
+    """Measure what the gateway adds to a call, its start and its memory; 1 when a bar is missed."""
+    # Imported here: MCP is half a second that no other command needs.
+    from tooldrawer.bench import gateway as gateway_bench  # noqa: PLC0415
+
+    _check(into, gateway_bench.GROUPS)
+    effort = gateway_bench.QUICK if quick else gateway_bench.FULL
+    rows = gateway_bench.run(fastmcp=fastmcp, effort=effort)
+    shown = gateway_bench.tables(rows)
+    for document in into or ():
+        write(document, shown, "tooldrawer bench gateway")
+    if json:
+        show_json([{**asdict(row), "holds": row.holds} for row in rows])
+    else:
+        for each in shown.values():
+            table(each.columns, each.rows, numbers=each.numbers)
+    if any(row.holds is False for row in rows):
+        raise typer.Exit(1)
+
+
+@app.command()
 def retrieval(
     data: Annotated[
         Path | None,

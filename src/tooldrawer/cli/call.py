@@ -4,6 +4,8 @@ import json as json_text
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, cast
 
@@ -13,10 +15,19 @@ from anyio.abc import TaskStatus
 
 from tooldrawer.call import ToolResult
 from tooldrawer.cli.look import named
-from tooldrawer.cli.opening import CatalogOption, ConfigOption, JsonOption, ScopeOption, opened
+from tooldrawer.cli.opening import (
+    CatalogOption,
+    ConfigOption,
+    JsonOption,
+    Opened,
+    ScopeOption,
+    check_tools,
+    opened,
+    settled,
+)
 from tooldrawer.cli.output import notice, show, show_json
 from tooldrawer.dispatch import TerminalApprover
-from tooldrawer.errors import ConfigError
+from tooldrawer.errors import ConfigError, ToolDrawerError
 from tooldrawer.tool import Json, JsonObject
 
 _EXAMPLE = """'{"city": "Oslo", "days": 3}'"""
@@ -33,13 +44,13 @@ def call(
     """Run one tool, with every hook, guardrail and question on its way."""
     arguments = _arguments(args)
     approver = TerminalApprover() if sys.stdin.isatty() else None
-    place = opened(catalog, config, scope=scope, approver=approver)
-    session = place.drawer.session(scope=place.scope)
-    tool = named(session.catalog, name)
+    place = opened(catalog, config, scope=scope, approver=approver, live=True)
     try:
-        result = anyio.run(partial(_interruptible, partial(session.call, tool.name, arguments)))
+        result = anyio.run(partial(_interruptible, partial(_called, place, name, arguments)))
     finally:
         place.drawer.close()
+    if result.cause is not None and not result.is_error:
+        raise result.cause
     if json:
         show_json(result.mcp())
     elif result.is_error:
@@ -48,6 +59,21 @@ def call(
         show(result.text)
     if result.is_error:
         raise typer.Exit(2)
+
+
+async def _called(place: Opened, name: str, arguments: JsonObject) -> ToolResult:
+    """The result of the call; only the server that it needs is started."""
+    session = place.drawer.session(scope=place.scope)
+    async with AsyncExitStack() as stack:
+        if place.drawer.config.servers:
+            pool = await stack.enter_async_context(place.drawer.connected(lazy=True))
+            await settled(pool)
+        try:
+            check_tools(place.drawer)
+            tool = named(session.catalog, name)
+        except ToolDrawerError as error:  # raised in here it would come out as one of a group
+            return replace(ToolResult(), cause=error)
+        return await session.call(tool.name, arguments)
 
 
 async def _interruptible(call: Callable[[], Awaitable[ToolResult]]) -> ToolResult:

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+import anyio
 import typer
 
 from tooldrawer import config as configuration
@@ -13,6 +14,12 @@ from tooldrawer.dispatch import Approver
 from tooldrawer.drawer import Drawer
 from tooldrawer.errors import ConfigError
 from tooldrawer.recorded import StaticToolset
+
+if TYPE_CHECKING:
+    from tooldrawer.upstream.pool import Pool
+
+_PATIENCE = 30.0
+"""Seconds that a command waits for servers whose tools it does not know."""
 
 CatalogOption = Annotated[
     Path | None,
@@ -42,8 +49,12 @@ def opened(
     *,
     scope: str | None = None,
     approver: Approver | None = None,
+    live: bool = False,
 ) -> Opened:
     """The drawer that the options ask for.
+
+    Servers are looked at and left again, unless it is to be `live`: then whoever asked connects
+    them.
 
     Raises:
         ConfigError: There is no configuration for these options, or it is wrong.
@@ -51,7 +62,10 @@ def opened(
     """
     if catalog is None:
         drawer = Drawer.from_config(config, approver=approver)
-        _mention_servers(drawer.config)
+        for note in drawer.config.notes:
+            notice(note)
+        if drawer.config.servers and not live:
+            anyio.run(_look_at_servers, drawer)
     elif scope is not None and config is None:
         raise ConfigError(
             f"--scope {scope} names a scope of a configuration; say which one with --config."
@@ -60,15 +74,44 @@ def opened(
         settings = Config() if config is None else configuration.load(config)
         recorded = StaticToolset.load_all(catalog, template=settings.name_template)
         drawer = Drawer(recorded, config=settings, approver=approver)
-    if not drawer.registry.snapshot().tools:
-        raise ConfigError(
-            "There are no tools here; name recorded lists with --catalog, "
-            "or put Python toolsets under `toolsets` in the configuration."
-        )
+    if not live:
+        check_tools(drawer)
     return Opened(drawer, scope)
 
 
-def _mention_servers(config: Config) -> None:
-    if config.servers:
-        names = ", ".join(server.name for server in config.servers)
-        notice(f"Not searched: this version does not start MCP servers yet ({names}).")
+def check_tools(drawer: Drawer) -> None:
+    """Return when there are any tools.
+
+    Raises:
+        ConfigError: There are none.
+    """
+    if not drawer.registry.snapshot().tools:
+        raise ConfigError(
+            "There are no tools here; name recorded lists with --catalog, put servers under "
+            "`mcp_servers` in the configuration, or Python toolsets under `toolsets`."
+        )
+
+
+async def _look_at_servers(drawer: Drawer) -> None:
+    """Put what each server offers, now or when it last ran, into the registry."""
+    async with drawer.connected(lazy=True) as pool:
+        await settled(pool)
+        seen = [
+            StaticToolset(
+                upstream.spec.name,
+                [tool.raw for tool in upstream.tools()],
+                template=drawer.config.name_template,
+            )
+            for upstream in pool.upstreams
+        ]
+    for toolset in seen:
+        drawer.registry.add(toolset)
+
+
+async def settled(pool: "Pool") -> None:
+    """Wait until each server is there or has failed, and say which did."""
+    await pool.settled(_PATIENCE)
+    for upstream in pool.upstreams:
+        if not upstream.is_known:
+            error = upstream.status.error or f"it did not answer within {_PATIENCE:g} s"
+            notice(f"{upstream.spec.name} is not there: {error}")

@@ -7,16 +7,18 @@ Reading a file is loaded on first use: YAML and its checks are a third of the ti
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tooldrawer.config.settings import ActivityOptions, Config
+from tooldrawer.config.settings import ActivityOptions, Config, GatewayOptions
 
 if TYPE_CHECKING:
-    from tooldrawer.config.loading import find, load, parse
+    from tooldrawer.config.loading import find, gather, load, parse, sources
 
-__all__ = ["ActivityOptions", "Config", "find", "load", "parse"]
+__all__ = [
+    "ActivityOptions", "Config", "GatewayOptions", "find", "gather", "load", "parse", "sources",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
-    if name in ("find", "load", "parse"):
+    if name in ("find", "gather", "load", "parse", "sources"):
         # Not a module called `load`: importing it would put it in the place of the function.
         return getattr(import_module("tooldrawer.config.loading"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

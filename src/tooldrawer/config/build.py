@@ -10,7 +10,8 @@ from tooldrawer.assembly import AssemblyPolicy, BenefitModel
 from tooldrawer.bridge import BridgeNames, SearchPolicy
 from tooldrawer.config.document import Mistake, Path
 from tooldrawer.config.dotted import CannotImport, imported, is_dotted
-from tooldrawer.config.settings import ActivityOptions, Config
+from tooldrawer.config.server_names import SERVER_NAME_WORDS, is_server_name
+from tooldrawer.config.settings import ActivityOptions, Config, GatewayOptions
 from tooldrawer.config.shape import (
     APPROVER,
     EMBEDDINGS,
@@ -39,13 +40,10 @@ from tooldrawer.search.spec import EndpointSpec
 from tooldrawer.toolset import Toolset
 from tooldrawer.upstream.spec import UpstreamSpec
 
-_SERVER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
-_SERVER_NAME_WORDS = (
-    "at most 48 letters, digits, dots, dashes and underscores, a letter or digit first"
-)
 _SEARCH: Path = ("tools", "tool_search")
 _NAMES: Path = (*_SEARCH, "names")
 _CORE: Path = ("tools", "core")
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/\s]+")
 
 
 class Builder:
@@ -93,6 +91,7 @@ class Builder:
             guardrails=self._guardrails(),
             approver=self._approver(),
             activity=self._activity(),
+            gateway=self._gateway(),
         )
 
     def _wrong(self, path: Path, text: str, *, after: tuple[Path, ...] = ()) -> None:
@@ -179,8 +178,8 @@ class Builder:
 
     def _server(self, name: str, section: ServerSection) -> UpstreamSpec:
         path: Path = ("mcp_servers", name)
-        if not _SERVER_NAME.fullmatch(name):
-            text = f"is not a server's name; expected {_SERVER_NAME_WORDS}"
+        if not is_server_name(name):
+            text = f"is not a server's name; expected {SERVER_NAME_WORDS}"
             self.mistakes.append(Mistake(path, text))
         if bool(section.command) == bool(section.url):
             has = "both a command and a url" if section.command else "neither a command nor a url"
@@ -200,6 +199,7 @@ class Builder:
             allow=section.allow,
             deny=section.deny,
             trusted=section.trusted,
+            lazy=section.lazy,
         )
 
     def _toolsets(self) -> tuple[Toolset, ...]:
@@ -249,6 +249,20 @@ class Builder:
                 reason = "" if path in self._secret else f": {complaint}"
                 self._wrong(path, f"is not a regular expression{reason}")
         return ActivityOptions(keep=section.keep, jsonl=section.jsonl or "", mask=section.mask)
+
+    def _gateway(self) -> GatewayOptions:
+        section = self._shape.gateway
+        for position, origin in enumerate(section.allowed_origins):
+            if not _ORIGIN.fullmatch(origin):
+                path = ("gateway", "allowed_origins", position)
+                given = self._shown(path, origin)
+                self._wrong(path, f"is {given}, expected an origin such as 'https://example.com'")
+        for position, url in enumerate(section.authorization_servers):
+            if not url.startswith(("http://", "https://")):
+                path = ("gateway", "authorization_servers", position)
+                given = self._shown(path, url)
+                self._wrong(path, f"is {given}, which does not begin with http:// or https://")
+        return GatewayOptions(**vars(section))
 
     def _objects(
         self, key: str, paths: tuple[str, ...], fits: Callable[[Any], str]

@@ -1,9 +1,8 @@
 """A file into settings, or every mistake in it at once."""
 
 import os
-import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path as FilePath
 
@@ -11,33 +10,69 @@ from platformdirs import user_config_path
 
 from tooldrawer.config.build import Builder
 from tooldrawer.config.check import checked
-from tooldrawer.config.document import Document, Mistake, Path
+from tooldrawer.config.document import Document, Mistake
 from tooldrawer.config.environment import Filling
-from tooldrawer.config.settings import Config
-from tooldrawer.config.shape import EMBEDDINGS
+from tooldrawer.config.jsonc import JsonText, NotJson
+from tooldrawer.config.mcp_json import list_key, server_list
+from tooldrawer.config.sentences import sentences
+from tooldrawer.config.settings import Config, GatewayOptions
+from tooldrawer.config.shape import FileShape
 from tooldrawer.config.short import spelled_out, written
-from tooldrawer.config.words import quoted
 from tooldrawer.errors import ConfigError
 
 FILE_NAME = "tooldrawer.yaml"
-_DEPTH_OF_ENV = 3
-_PLAIN_KEY = re.compile(r"[\w*/-]{1,60}")
+BESIDE = ".mcp.json"
+"""The servers of a folder, as other programs write them."""
+_JSON = (".json", ".jsonc")
 
 
 def find() -> FilePath:
-    """The configuration of this folder, else the user's.
+    """The configuration of this folder, else the servers that others know here, else the user's.
 
     Raises:
         ConfigError: There is none.
     """
-    places = (FilePath(FILE_NAME), user_config_path("tooldrawer", appauthor=False) / FILE_NAME)
-    for place in places:
+    users = user_config_path("tooldrawer", appauthor=False)
+    for place in (FilePath(FILE_NAME), FilePath(BESIDE), users / FILE_NAME):
         if place.is_file():
             return place
     raise ConfigError(
-        f"There is no {FILE_NAME} in this folder or in {places[1].parent}; "
-        "write one, name a file with --config, or recorded tool lists with --catalog."
+        f"There is no {FILE_NAME} in this folder or in {users}; write one, take over the servers "
+        f"of other programs with `tooldrawer import --write {FILE_NAME}`, "
+        "name a file with --config, or recorded tool lists with --catalog."
     )
+
+
+def sources(path: str | FilePath) -> tuple[FilePath, ...]:
+    """The files that `gather` reads; the second need not be there."""
+    file = FilePath(path)
+    return (file, file.with_name(BESIDE)) if file.name == FILE_NAME else (file,)
+
+
+def gather(path: str | FilePath, *, environment: Mapping[str, str] | None = None) -> Config:
+    """Read `path`; to a `tooldrawer.yaml` add the servers that only the `.mcp.json` beside it has.
+
+    Raises:
+        ConfigError: As `load`, with the mistakes of both files.
+    """
+    file, *beside = sources(path)
+    complaints: list[str] = []
+    config = Config()
+    try:
+        config = load(file, environment=environment)
+    except ConfigError as error:
+        complaints += error.mistakes
+    more = Config()
+    try:
+        if beside and beside[0].is_file():
+            more = _load(beside[0], environment, config.gateway)
+    except ConfigError as error:
+        complaints += error.mistakes
+    if complaints:
+        raise ConfigError(*complaints)
+    named = {server.name for server in config.servers}
+    added = tuple(server for server in more.servers if server.name not in named)
+    return replace(config, servers=(*config.servers, *added), notes=(*config.notes, *more.notes))
 
 
 def load(path: str | FilePath, *, environment: Mapping[str, str] | None = None) -> Config:
@@ -46,24 +81,64 @@ def load(path: str | FilePath, *, environment: Mapping[str, str] | None = None) 
     Raises:
         ConfigError: With one sentence for each mistake: file, line, key, found, expected.
     """
-    file = FilePath(path)
+    return _load(FilePath(path), environment, GatewayOptions())
+
+
+def _load(file: FilePath, environment: Mapping[str, str] | None, gateway: GatewayOptions) -> Config:
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{file}: cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: is not UTF-8 text ({error.reason}).") from error
-    return parse(text, name=str(file), environment=environment)
+    return parse(text, name=str(file), environment=environment, gateway=gateway)
 
 
-def parse(text: str, *, name: str, environment: Mapping[str, str] | None = None) -> Config:
+def parse(
+    text: str,
+    *,
+    name: str,
+    environment: Mapping[str, str] | None = None,
+    gateway: GatewayOptions | None = None,
+) -> Config:
     """The settings in `text`; `name` stands for the file in messages.
+
+    A name that ends in .json is a list of servers, from which the one at the address of `gateway`
+    is left out.
 
     Raises:
         ConfigError: As `load`.
     """
+    values = os.environ if environment is None else environment
+    if name.lower().endswith(_JSON):
+        found = _servers(text, name, values, gateway or GatewayOptions())
+        if found is not None:
+            return found
+    return _settings(text, name, values)
+
+
+def _servers(
+    text: str, name: str, environment: Mapping[str, str], gateway: GatewayOptions
+) -> Config | None:
+    """The servers of a JSON file; nothing when it has our own settings instead."""
+    try:
+        document = JsonText(text)
+    except NotJson as error:
+        mistake = Mistake((), f"is not JSON: {error}", error.line)
+        raise ConfigError(*sentences([mistake], lambda _: 1, name)) from None
+    ours = {field.name for field in fields(FileShape)}
+    value = document.value
+    if list_key(value) is None and isinstance(value, dict) and ours & value.keys():
+        return None
+    found = server_list(document, name=name, environment=environment, gateway=gateway)
+    if found.mistakes:
+        raise ConfigError(*sentences(found.mistakes, document.line, name))
+    return Config(servers=found.servers, notes=found.notes)
+
+
+def _settings(text: str, name: str, environment: Mapping[str, str]) -> Config:
     document = Document(text)
-    filling = Filling(os.environ if environment is None else environment)
+    filling = Filling(environment)
     value = filling.fill(spelled_out(document.value))
     shape, wrong = checked(value, secret=filling.filled)
     as_written = partial(written, value=document.value)
@@ -85,33 +160,5 @@ def parse(text: str, *, name: str, environment: Mapping[str, str] | None = None)
     ]
     if mistakes:
         found = [replace(mistake, path=as_written(mistake.path)) for mistake in mistakes]
-        raise ConfigError(*_sentences(found, document, name))
+        raise ConfigError(*sentences(found, document.line, name))
     return config
-
-
-def _sentences(mistakes: list[Mistake], document: Document, name: str) -> list[str]:
-    def line(mistake: Mistake) -> int:
-        return mistake.line or document.line(mistake.path)
-
-    return [
-        f"{name}:{line(mistake)}: {_key(mistake.path)} {mistake.text}"
-        + ("" if mistake.text.endswith("?") else ".")
-        for mistake in sorted(mistakes, key=line)
-    ]
-
-
-def _may_have_secrets(path: Path) -> bool:
-    return path[0] == "mcp_servers" or path[:3] == EMBEDDINGS
-
-
-def _key(path: Path) -> str:
-    text = ""
-    for at, step in enumerate(path):
-        if isinstance(step, int):
-            text += f"[{step}]"
-        else:
-            own = step if _PLAIN_KEY.fullmatch(step) else quoted(step)
-            # `env: {TOKEN=secret}` is a key without a value.
-            is_hidden = own != step and at >= _DEPTH_OF_ENV and _may_have_secrets(path)
-            text += ("." if text else "") + ("(a key that is not shown)" if is_hidden else own)
-    return text or "the file"

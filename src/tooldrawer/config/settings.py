@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from tooldrawer.assembly import AssemblyPolicy
 from tooldrawer.bridge import SearchPolicy
@@ -23,6 +24,29 @@ class ActivityOptions:
     """A file to append every event to."""
     mask: tuple[str, ...] = field(default=(), repr=False)
     """Regular expressions of further secrets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewayOptions:
+    """How the drawer is served to other programs."""
+
+    mode: Literal["bridge", "passthrough"] = "bridge"
+    """Three bridge tools, or every tool under its own name."""
+    host: str = "127.0.0.1"
+    port: int = 8765
+    """0 is any free one."""
+    allowed_hosts: tuple[str, ...] = field(default=(), repr=False)
+    """Further names that a request may call this machine by."""
+    allowed_origins: tuple[str, ...] = field(default=(), repr=False)
+    """Web pages that may send requests."""
+    authorization_servers: tuple[str, ...] = field(default=(), repr=False)
+    """Who gives out tokens, for clients that have none."""
+    first_search_wait: float = 5.0
+    """Seconds that the first search waits for servers that are still connecting."""
+    drain: float = 10.0
+    """Seconds that running calls are given when the gateway stops."""
+    instructions_max_chars: int = 2000
+    """Of what the servers say about themselves, so much is passed on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -47,6 +71,9 @@ class Config:
     guardrails: tuple[Guardrail, ...] = ()
     approver: Approver | None = None
     activity: ActivityOptions = field(default_factory=ActivityOptions)
+    gateway: GatewayOptions = field(default_factory=GatewayOptions)
+    notes: tuple[str, ...] = ()
+    """What a person should know about how the files were read; nothing in it is wrong."""
 
     def __repr__(self) -> str:
         servers = [server.name for server in self.servers]

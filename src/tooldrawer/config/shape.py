@@ -7,6 +7,7 @@ from annotated_types import Ge, Gt, Interval, Len
 
 from tooldrawer.assembly import CORE, AssemblyPolicy, BenefitModel, Enabled, Listing
 from tooldrawer.bridge import BridgeNames, SearchPolicy
+from tooldrawer.config.settings import GatewayOptions
 from tooldrawer.dispatch import Limits
 from tooldrawer.naming import DEFAULT_TEMPLATE
 from tooldrawer.search.spec import EndpointSpec
@@ -14,7 +15,7 @@ from tooldrawer.upstream.spec import UpstreamSpec
 
 _policy, _search, _limits = AssemblyPolicy(), SearchPolicy(), Limits()
 _names, _benefit, _server = BridgeNames(), BenefitModel(), UpstreamSpec(name="")
-_endpoint = EndpointSpec(url="", model="")
+_endpoint, _gateway = EndpointSpec(url="", model=""), GatewayOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ Values = Annotated[
 ]
 Flag = Annotated[bool, Expected("true or false")]
 Seconds = Annotated[float, Gt(0), Expected("a number of seconds above 0")]
+Wait = Annotated[float, Interval(ge=0, le=86_400), Expected("a number of seconds from 0 to 86400")]
 Count = Annotated[int, Ge(1), Expected("a whole number from 1")]
 Amount = Annotated[int, Ge(0), Expected("a whole number from 0")]
 Tokens = Annotated[int, Ge(0), Expected("a whole number of tokens from 0")]
@@ -169,6 +171,7 @@ class ServerSection:
     allow: Patterns = _server.allow
     deny: Patterns = ()
     trusted: Flag = _server.trusted
+    lazy: Flag = _server.lazy
 
 
 @dataclass(frozen=True)
@@ -234,6 +237,30 @@ class ActivitySection:
 
 
 @dataclass(frozen=True)
+class GatewaySection:
+    """`gateway`."""
+
+    __pydantic_config__ = FORBID
+    mode: Annotated[Literal["bridge", "passthrough"], Expected("bridge or passthrough")] = (
+        _gateway.mode
+    )
+    host: Text = _gateway.host
+    port: Annotated[int, Interval(ge=0, le=65_535), Expected("a whole number from 0 to 65535")] = (
+        _gateway.port
+    )
+    allowed_hosts: Annotated[Texts, Expected("a list of host names")] = _gateway.allowed_hosts
+    allowed_origins: Annotated[
+        Texts, Expected("a list of origins such as 'https://example.com'")
+    ] = _gateway.allowed_origins
+    authorization_servers: Annotated[Texts, Expected("a list of urls")] = (
+        _gateway.authorization_servers
+    )
+    first_search_wait: Wait = _gateway.first_search_wait
+    drain: Wait = _gateway.drain
+    instructions_max_chars: Amount = _gateway.instructions_max_chars
+
+
+@dataclass(frozen=True)
 class FileShape:
     """The whole file."""
 
@@ -263,4 +290,7 @@ class FileShape:
     guardrails: Dotted = ()
     activity: Annotated[ActivitySection, Expected("settings by name")] = field(
         default_factory=ActivitySection
+    )
+    gateway: Annotated[GatewaySection, Expected("settings by name")] = field(
+        default_factory=GatewaySection
     )

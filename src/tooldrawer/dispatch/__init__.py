@@ -1,6 +1,6 @@
 """After the model: the one way a tool gets run."""
 
-from tooldrawer.dispatch.approvals import Answer, ApprovalRequest, Approver, Grants
+from tooldrawer.dispatch.approvals import Answer, ApprovalRequest, Approver, Grants, NobodyToAsk
 from tooldrawer.dispatch.dispatcher import Caller, Dispatcher, View
 from tooldrawer.dispatch.guardrails import (
     Allow,
@@ -33,6 +33,7 @@ __all__ = [
     "Limits",
     "MOST_LEVELS",
     "Next",
+    "NobodyToAsk",
     "Permission",
     "RateLimit",
     "RepeatGuard",

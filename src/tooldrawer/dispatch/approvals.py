@@ -41,6 +41,14 @@ class ApprovalRequest:
         return self.tool.source
 
 
+class NobodyToAsk(EOFError):
+    """Nobody can be asked here and now, but `how` tells the model how a person can approve."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(how)
+        self.how = how
+
+
 class Approver(Protocol):
     """Puts one question to a person. It may be asked several at once."""
 
@@ -48,7 +56,7 @@ class Approver(Protocol):
         """What the person said.
 
         Raises:
-            EOFError: Nobody is there to ask.
+            EOFError: Nobody is there to ask; a `NobodyToAsk` says what a person can do.
         """
         ...
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import perf_counter
 from weakref import WeakValueDictionary
 
@@ -10,7 +11,13 @@ import anyio.to_thread
 
 from tooldrawer.activity import ApprovalAnswered, ApprovalAsked, Emit, Stamp
 from tooldrawer.call import ToolCall
-from tooldrawer.dispatch.approvals import Answer, ApprovalRequest, Approver, Grants
+from tooldrawer.dispatch.approvals import (
+    Answer,
+    ApprovalRequest,
+    Approver,
+    Grants,
+    NobodyToAsk,
+)
 from tooldrawer.errors import CallDenied
 from tooldrawer.tool import Tool
 
@@ -20,6 +27,17 @@ _HOW_TO_GRANT = (
     "A person can grant it where an approver asks them, or by changing `approvals` in the "
     "configuration. Tell the user."
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reply:
+    """What came of a question."""
+
+    answer: Answer = Answer.NO
+    why: str = "no"
+    """For a no: who or what said it."""
+    how: str = _HOW_TO_GRANT
+    """For a no that no person said: how one can say yes."""
 
 
 class Permission:
@@ -60,26 +78,28 @@ class Permission:
             )
             started = perf_counter()
             self._emit(ApprovalAsked(**stamp(), tool=tool.name, question=question))
-            answer, refusal = await self._answer(request)
+            reply = await self._answer(request)
             spent = perf_counter() - started
-            said = answer.value if answer is not Answer.NO else refusal
+            said = reply.answer.value if reply.answer is not Answer.NO else reply.why
             self._emit(ApprovalAnswered(**stamp(), tool=tool.name, answer=said, duration=spent))
-            await self._remember(answer, tool, granted)
-        if answer is Answer.NO:
-            raise CallDenied(_refusal(tool, refusal))
+            await self._remember(reply.answer, tool, granted)
+        if reply.answer is Answer.NO:
+            raise CallDenied(_refusal(tool, reply))
 
-    async def _answer(self, request: ApprovalRequest) -> tuple[Answer, str]:
+    async def _answer(self, request: ApprovalRequest) -> _Reply:
         if self._approver is None:
-            return Answer.NO, _NOBODY
+            return _Reply(why=_NOBODY)
         with anyio.move_on_after(self._timeout):
             try:
-                return Answer(await self._approver(request)), "no"
+                return _Reply(answer=Answer(await self._approver(request)))
+            except NobodyToAsk as error:
+                return _Reply(why=_NOBODY, how=error.how)
             except EOFError:
-                return Answer.NO, _NOBODY
+                return _Reply(why=_NOBODY)
             except Exception:  # the boundary to an approver that anyone may have written
                 _logger.exception("The approver failed; that is a no.")
-                return Answer.NO, "the question could not be put"
-        return Answer.NO, "no answer in time"
+                return _Reply(why="the question could not be put")
+        return _Reply(why="no answer in time")
 
     async def _remember(self, answer: Answer, tool: Tool, granted: set[str]) -> None:
         if answer in (Answer.SESSION, Answer.ALWAYS):
@@ -91,10 +111,10 @@ class Permission:
                 _logger.exception("The grant for %r could not be kept on disk.", tool.name)
 
 
-def _refusal(tool: Tool, why: str) -> str:
-    if why == "no":
+def _refusal(tool: Tool, reply: _Reply) -> str:
+    if reply.why == "no":
         return (
             f"A person was asked and said no to {tool.name!r}. "
             "Do not try it again; find another way, or ask the user."
         )
-    return f"{tool.name!r} needs a person's approval ({why}), so it was not run. {_HOW_TO_GRANT}"
+    return f"{tool.name!r} needs a person's approval ({reply.why}), so it was not run. {reply.how}"

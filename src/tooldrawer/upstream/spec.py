@@ -19,6 +19,9 @@ class UpstreamSpec:
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     enabled: bool = True
     timeout: float = 60.0
+    """Seconds for one call."""
+    start_timeout: float = 60.0
+    """Seconds from its start to its list of tools: the first `npx` of a package downloads it."""
     allow: tuple[str, ...] = ("*",)
     deny: tuple[str, ...] = ()
     trusted: bool = False

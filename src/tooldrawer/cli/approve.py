@@ -1,0 +1,131 @@
+"""`approve` and `deny`: a person's word on the calls that wait for it."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Annotated, cast
+
+import typer
+
+from tooldrawer.activity import MASK, names_secret
+from tooldrawer.cli.output import harmless, show
+from tooldrawer.cli.running import Gateway, PidOption, gateways, spoken
+from tooldrawer.dispatch import Answer
+from tooldrawer.errors import ToolDrawerError
+from tooldrawer.tool import Json, JsonObject
+
+_HOW = "Approve one with `tooldrawer approve ID`, or refuse it with `tooldrawer deny ID`."
+_MADE_AGAIN = {
+    Answer.ONCE: "Approved; it runs once, when the model makes the same call again.",
+    Answer.SESSION: "Approved for the session, from when the model makes the same call again.",
+    Answer.ALWAYS: "Approved for good, from when the model makes the same call again.",
+    Answer.NO: "Refused; the model is told when it makes the same call again.",
+}
+
+
+def approve(
+    name: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Which call; all are shown without it.")
+    ] = None,
+    session: Annotated[bool, typer.Option("--session", help="The tool, for the session.")] = False,  # noqa: FBT002
+    always: Annotated[bool, typer.Option("--always", help="The tool, until it changes.")] = False,  # noqa: FBT002
+    pid: PidOption = None,
+) -> None:
+    """Show the calls that wait for a person, or let one run."""
+    if session and always:
+        raise typer.BadParameter("Say --session or --always, not both.")
+    if name is None:
+        if session or always:
+            raise typer.BadParameter("Say which call: `tooldrawer approve` alone shows them.")
+        _show_all(gateways(pid))
+        return
+    answer = Answer.SESSION if session else Answer.ALWAYS if always else Answer.ONCE
+    _answer(name, answer, pid)
+
+
+def deny(
+    name: Annotated[str, typer.Argument(metavar="ID", help="Which call.")],
+    pid: PidOption = None,
+) -> None:
+    """Refuse a call that waits for a person."""
+    _answer(name, Answer.NO, pid)
+
+
+def _show_all(found: Sequence[Gateway]) -> None:
+    waiting = [
+        (gateway, entry)
+        for gateway in found
+        for entry in cast("Sequence[JsonObject]", gateway.get("/approvals").get("approvals") or ())
+    ]
+    if not waiting:
+        show("No call waits for a person.")
+        return
+    for gateway, entry in waiting:
+        place = f", gateway {gateway.card.pid}" if len(found) > 1 else ""
+        show(f"{_printed(entry, 'id')}: {_left(entry)} left{place}")
+        show(_described(entry))
+        show("")
+    show(_HOW)
+
+
+def _answer(name: str, answer: Answer, pid: int | None) -> None:
+    holders = gateways(pid)
+    if len(holders) > 1 and answer is not Answer.NO:
+        # A yes must not reach a call of another gateway that has the same id by chance.
+        holders = [each for each in holders if _waits(each, name)]
+    if len(holders) > 1 and answer is not Answer.NO:
+        known = ", ".join(str(each.card.pid) for each in holders)
+        raise ToolDrawerError(f"{name} waits in several gateways; choose one with --pid: {known}.")
+    answered = [entry for each in holders if (entry := each.answer(name, answer.value))]
+    if not answered:
+        raise ToolDrawerError(
+            f"No call waits as {name}: it was answered and made, its time ran out, or the id is "
+            "another. See what waits with `tooldrawer approve`."
+        )
+    for entry in answered:
+        show(_described(entry))
+    show(_MADE_AGAIN[answer])
+
+
+def _waits(gateway: Gateway, name: str) -> bool:
+    entries = cast("Sequence[JsonObject]", gateway.get("/approvals").get("approvals") or ())
+    return any(entry.get("id") == name.strip().lower() for entry in entries)
+
+
+def _described(entry: JsonObject) -> str:
+    """The call, with nothing left out that decides what it does."""
+    shown = json.dumps(_without_secrets(entry.get("arguments")), indent=2)
+    who = _printed(entry, "principal").partition("\\u0000")[0]
+    asks = [part for part in (who, _printed(entry, "session")) if part]
+    if scope := _printed(entry, "scope"):
+        asks.append(f"scope {scope}")
+    lines = (
+        f"  {_printed(entry, 'question')}",
+        f"  tool:      {_printed(entry, 'tool')}",
+        f"  toolset:   {_printed(entry, 'toolset')}",
+        f"  asked by:  {', '.join(asks)}",
+        f"  arguments: {shown}".replace("\n", "\n             "),
+    )
+    return "\n".join(lines)
+
+
+def _printed(entry: JsonObject, key: str) -> str:
+    """A text as one line."""
+    return harmless(str(entry.get(key) or ""), keep="")
+
+
+def _left(entry: JsonObject) -> str:
+    at = entry.get("expires_at")
+    return spoken(at - time.time() if isinstance(at, int | float) else 0.0)
+
+
+def _without_secrets(value: Json) -> Json:
+    """Exact but for what a key says is secret: a person has to see what runs."""
+    if isinstance(value, Mapping):
+        return {
+            key: MASK if names_secret(key) else _without_secrets(item)
+            for key, item in cast("JsonObject", value).items()
+        }
+    if isinstance(value, list):
+        return [_without_secrets(item) for item in value]
+    return value

@@ -1,0 +1,117 @@
+"""`serve`: the gateway, over stdio or HTTP."""
+
+import os
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import anyio
+import typer
+
+from tooldrawer.cli.opening import ConfigOption, ScopeOption
+from tooldrawer.cli.output import notice, show
+from tooldrawer.demo.desk import toolsets
+from tooldrawer.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tooldrawer.gateway.gateway import Gateway
+
+_DEPTH = "TOOLDRAWER_DEPTH"
+"""How many gateways are around this one; whoever starts a server counts."""
+_DEEPEST = 3
+_PATIENCE = 10.0
+"""Seconds that the summary at the start waits for servers."""
+
+
+def serve(
+    *,
+    config: ConfigOption = None,
+    scope: ScopeOption = None,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve many clients over HTTP instead of one over stdio.")
+    ] = False,
+    host: Annotated[
+        str | None, typer.Option(help="Where to listen; other than this machine needs tokens.")
+    ] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="0 is any free one.")] = None,
+    passthrough: Annotated[
+        bool, typer.Option("--passthrough", help="Show every tool, whatever it costs.")
+    ] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Add the 80 tools of the demo to what is configured.")
+    ] = False,
+) -> None:
+    """Stand in front of all your MCP servers, as one."""
+    _refuse_to_nest()
+    if not http and (host is not None or port is not None):
+        raise ConfigError("--host and --port are for HTTP; add --http.")
+    # Imported here: MCP and a web server are half a second that no other command needs.
+    from tooldrawer.gateway.gateway import Gateway  # noqa: PLC0415
+
+    with ExitStack() as stack:
+        given = stack.enter_context(toolsets()) if demo else ()
+        gateway = Gateway.from_config(
+            config, toolsets=given, scope=scope or "", passthrough=passthrough
+        )
+        stack.callback(gateway.drawer.close)
+        for note in gateway.drawer.config.notes:
+            notice(note)
+        anyio.run(partial(_served, gateway, http=http, host=host, port=port))
+
+
+async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int | None) -> None:
+    from tooldrawer.gateway.http import serve_http  # noqa: PLC0415
+    from tooldrawer.gateway.stdio import serve_stdio  # noqa: PLC0415
+    from tooldrawer.gateway.tokens import Tokens  # noqa: PLC0415
+
+    if not http:
+        await serve_stdio(gateway)
+        return
+    options = gateway.drawer.config.gateway
+    async with anyio.create_task_group() as tasks:
+
+        def started(address: str) -> None:
+            tasks.start_soon(_summarize, gateway, address)
+
+        await serve_http(
+            gateway,
+            host=options.host if host is None else host,
+            port=options.port if port is None else port,
+            tokens=Tokens(),
+            started=started,
+        )
+        tasks.cancel_scope.cancel()
+
+
+async def _summarize(gateway: "Gateway", address: str) -> None:
+    """Say what is there, once it is: the address at once, the rest when the servers are up."""
+    show(f"tooldrawer is at {address}")
+    with anyio.move_on_after(_PATIENCE):
+        for upstream in gateway.upstreams():
+            await upstream.settled()
+    for upstream in gateway.upstreams():
+        status = upstream.status
+        state = f"{status.tools} tools" if status.state == "up" else status.state
+        reason = f": {status.error}" if status.error and status.state != "up" else ""
+        show(f"  {status.name:<20} {state}{reason}")
+    for toolset in gateway.drawer.registry:
+        if not any(toolset is upstream for upstream in gateway.upstreams()):
+            show(f"  {toolset.name:<20} {len(toolset.tools())} tools")
+    shown = await gateway.shown(gateway.default.scope)
+    assembly = shown.assembly
+    before = assembly.array_tokens - assembly.bridge_tokens
+    before += assembly.deferrable_tokens if assembly.active else 0
+    show(f"  {before:,} tokens of schemas without the drawer, {assembly.array_tokens:,} with it")
+    show(f"  ({assembly.reason})")
+    show("To use it, paste one of these into your agent:")
+    show(f"  claude mcp add --transport http tooldrawer {address}")
+    show(f'  "tooldrawer": {{"type": "http", "url": "{address}"}}')
+
+
+def _refuse_to_nest() -> None:
+    depth = os.environ.get(_DEPTH, "0")
+    if depth.isdecimal() and int(depth) >= _DEEPEST:
+        raise ConfigError(
+            f"This is the {int(depth) + 1}th gateway inside another: one of them starts itself "
+            "through its own list of servers. Take tooldrawer out of that list."
+        )

@@ -1,0 +1,183 @@
+"""The servers of clients, made ready to be served by us: no doubles, no secrets in clear."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from tooldrawer.clients.same import same_server
+from tooldrawer.clients.secrets import (
+    has_place,
+    is_secret_argument,
+    is_secret_header,
+    is_secret_name,
+    is_secret_text,
+    is_secret_url,
+)
+from tooldrawer.clients.taken import Found
+from tooldrawer.config.client_places import variable_name
+from tooldrawer.config.server_names import server_names
+from tooldrawer.upstream.spec import UpstreamSpec
+
+_VARIABLE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^{}]*)?\}")
+_SCHEME = re.compile(r"(?P<scheme>(?:Bearer|Basic|Token|token|bearer)\s+)?(?P<rest>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """A server that is taken over, and where it was found."""
+
+    spec: UpstreamSpec
+    sources: tuple[Found, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Takeover:
+    """What is taken over, what is not, and what a person has to set first."""
+
+    taken: tuple[Taken, ...]
+    there: tuple[Found, ...]
+    """Served already."""
+    left_out: tuple[Found, ...]
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names of variables, and what each is for."""
+
+
+def take_over(
+    found: Iterable[Found],
+    *,
+    served: Iterable[UpstreamSpec] = (),
+    with_secrets: bool = False,
+) -> Takeover:
+    """Decide on the servers that were found; `served` are those that our file has already."""
+    usable, left_out = list[Found](), list[Found]()
+    for one in found:
+        (left_out if one.left_out else usable).append(one)
+    known = list(served)
+    there = [one for one in usable if any(same_server(one.spec, other) for other in known)]
+    groups = _merged(one for one in usable if one not in there)
+    names = _unique(groups, taken=[spec.name for spec in known])
+    hiding = _Hiding(is_off=with_secrets, asked=_needed(group[0].spec for group in groups))
+    taken = tuple(
+        Taken(spec=hiding.hidden(replace(group[0].spec, name=name)), sources=tuple(group))
+        for name, group in zip(names, groups, strict=True)
+    )
+    variables = _needed(one.spec for one in taken)
+    return Takeover(taken=taken, there=tuple(there), left_out=tuple(left_out), variables=variables)
+
+
+def _merged(found: Iterable[Found]) -> list[list[Found]]:
+    """Those that are one server together, in the order in which they were found."""
+    groups: list[list[Found]] = []
+    for one in found:
+        own = next((group for group in groups if same_server(group[0].spec, one.spec)), None)
+        if own is None:
+            groups.append([one])
+        else:
+            own.append(one)
+    return groups
+
+
+def _unique(groups: list[list[Found]], taken: list[str]) -> list[str]:
+    names: list[str] = []
+    for group in groups:
+        given = group[0].spec.name
+        names.append(server_names([given], taken=[*taken, *names])[given])
+    return names
+
+
+class _Hiding:
+    """Puts variables in the place of secrets; one value has one variable, wherever it is."""
+
+    def __init__(self, *, is_off: bool, asked: Iterable[str]) -> None:
+        self._is_off = is_off
+        self._asked = set(asked)  # lists name these already, and they may hold anything
+        self._names: dict[str, str] = {}
+
+    def hidden(self, spec: UpstreamSpec) -> UpstreamSpec:
+        """The spec without secrets in clear."""
+        if self._is_off:
+            return spec
+        return replace(
+            spec,
+            args=self._arguments(spec),
+            env=self._values(spec, spec.env, "env", is_secret_name),
+            headers=self._values(spec, spec.headers, "headers", is_secret_header),
+            url=self._url(spec),
+        )
+
+    def _values(
+        self,
+        spec: UpstreamSpec,
+        values: Mapping[str, str],
+        kind: str,
+        is_secret: Callable[[str], bool],
+    ) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for key, text in values.items():
+            is_hidden = text and (is_secret(key) or is_secret_text(text)) and not has_place(text)
+            if not is_hidden:
+                found[key] = text
+            elif kind == "env":
+                found[key] = self._variable(text, variable_name(key), spec.name)
+            else:
+                found[key] = self._header(spec, key, text)
+        return found
+
+    def _header(self, spec: UpstreamSpec, key: str, text: str) -> str:
+        match = _SCHEME.fullmatch(text)
+        scheme, rest = (match["scheme"] or "", match["rest"]) if match else ("", text)
+        word = "token" if key.lower() == "authorization" else key
+        return scheme + self._variable(rest, variable_name(spec.name, word), spec.name)
+
+    def _arguments(self, spec: UpstreamSpec) -> tuple[str, ...]:
+        found: list[str] = []
+        before = ""
+        for text in spec.args:
+            option, equals, value = text.partition("=")
+            if has_place(text) or not is_secret_argument(before, text):
+                found.append(text)
+            elif equals and option.startswith("-"):
+                name = variable_name(spec.name, option)
+                found.append(f"{option}={self._variable(value, name, spec.name)}")
+            else:
+                word = before if before.startswith("-") else "argument"
+                found.append(self._variable(text, variable_name(spec.name, word), spec.name))
+            before = text
+        return tuple(found)
+
+    def _url(self, spec: UpstreamSpec) -> str:
+        if not spec.url or has_place(spec.url) or not is_secret_url(spec.url):
+            return spec.url
+        return self._variable(spec.url, variable_name(spec.name, "url"), spec.name)
+
+    def _variable(self, value: str, name: str, server: str) -> str:
+        """The place of a variable that has `value`: `name`, unless that one has another."""
+        number, found = 1, name
+        while found in self._asked or self._names.get(found, value) != value:
+            number += 1
+            prefix = variable_name(server)
+            found = f"{prefix}_{name}" if number == 2 else f"{prefix}_{name}_{number}"
+        self._names[found] = value
+        return f"${{{found}}}"
+
+
+def _needed(specs: Iterable[UpstreamSpec]) -> dict[str, str]:
+    """The variables that have to be set, and what for."""
+    found: dict[str, str] = {}
+    for spec in specs:
+        for key, text in _texts(spec):
+            for place in _VARIABLE.finditer(text):
+                if place[1] and not place[2]:
+                    found.setdefault(place[1], f"{spec.name}: {key}")
+    return found
+
+
+def _texts(spec: UpstreamSpec) -> list[tuple[str, str]]:
+    return [
+        ("command", spec.command),
+        *(("args", text) for text in spec.args),
+        *((f"env.{key}", text) for key, text in spec.env.items()),
+        ("cwd", spec.cwd),
+        ("url", spec.url),
+        *((f"headers.{key}", text) for key, text in spec.headers.items()),
+    ]

@@ -1,0 +1,86 @@
+"""Asking the person behind the client, or leaving the question where a person can find it."""
+
+from tooldrawer.dispatch import Answer, ApprovalRequest
+from tooldrawer.dispatch.approvals import NobodyToAsk
+from tooldrawer.dispatch.terminal import rendered
+from tooldrawer.gateway.clients import Caller
+from tooldrawer.gateway.pending import Pending
+from tooldrawer.gateway.principal import Principal
+from tooldrawer.gateway.questions import can_elicit
+from tooldrawer.tool import Json, JsonObject
+from tooldrawer.upstream.behind import BEHIND, CannotAsk, EndClient
+
+_KEY = "tooldrawer_approval"
+_ORDER = (Answer.ONCE, Answer.SESSION, Answer.ALWAYS, Answer.NO)
+
+
+class ClientApprover:
+    """An approver for whoever is behind the call.
+
+    A client that can, shows the question to its person. Others, and those that close it without
+    an answer as headless agents do, leave it pending: a person answers with `tooldrawer approve`,
+    and the same call then runs.
+    """
+
+    def __init__(self, pending: Pending) -> None:
+        self._pending = pending
+
+    async def __call__(self, request: ApprovalRequest) -> Answer:
+        """What a person said.
+
+        Raises:
+            NobodyToAsk: Nobody could be asked in the conversation.
+        """
+        client = BEHIND.get()
+        principal = client.principal if isinstance(client, Caller) else Principal()
+        if (given := self._pending.take(request, principal=principal.identity)) is not None:
+            return given
+        if client and can_elicit(client.capabilities):
+            answer = await _elicited(client, request)
+            if answer is not None:
+                return answer
+        entry = self._pending.put(request, principal=principal.identity, scope=principal.scope)
+        raise NobodyToAsk(self._pending.instructions(entry))
+
+
+async def _elicited(client: EndClient, request: ApprovalRequest) -> Answer | None:
+    """The answer through the client; nothing when the question was closed unanswered."""
+    try:
+        answers = await client.ask({_KEY: _question(request)})
+    except CannotAsk:
+        return None
+    result = answers.get(_KEY) or {}
+    match result.get("action"):
+        case "accept":
+            return _chosen(result.get("content"))
+        case "decline":
+            return Answer.NO
+        case _:
+            return None
+
+
+def _chosen(content: Json) -> Answer:
+    answer = content.get("answer") if isinstance(content, dict) else None
+    return Answer(answer) if answer in tuple(Answer) else Answer.NO
+
+
+def _question(request: ApprovalRequest) -> JsonObject:
+    # No mode and a plain enum: clients of 2025-06-18 know neither the one nor titled choices.
+    answer: JsonObject = {
+        "type": "string",
+        "title": "May it run?",
+        "description": "once: this call; session: this tool until the session ends; always: from "
+        "now on, for as long as the tool does not change",
+        "enum": [str(answer) for answer in _ORDER],
+    }
+    return {
+        "method": "elicitation/create",
+        "params": {
+            "message": rendered(request).strip("\n"),
+            "requestedSchema": {
+                "type": "object",
+                "properties": {"answer": answer},
+                "required": ["answer"],
+            },
+        },
+    }

@@ -1,0 +1,114 @@
+"""Telling clients that what they listed has changed, in the words of their era."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
+)
+
+from tooldrawer.gateway.principal import Principal
+
+Context = ServerRequestContext[Any, Any]
+_PATIENCE = 5.0
+"""Seconds that a client may take to accept a notification; then it goes without."""
+
+_NOTIFICATIONS: dict[type[ServerEvent], Callable[[], types.ServerNotification]] = {
+    ToolsListChanged: types.ToolListChangedNotification,
+    PromptsListChanged: types.PromptListChangedNotification,
+    ResourcesListChanged: types.ResourceListChangedNotification,
+}
+
+
+@dataclass(slots=True)
+class _Audience:
+    """Everyone who uses one scope."""
+
+    bus: InMemorySubscriptionBus = field(default_factory=InMemorySubscriptionBus)
+    connections: dict[object, "_Connection"] = field(default_factory=dict[object, "_Connection"])
+    listening: ListenHandler = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.listening = ListenHandler(self.bus)
+
+
+@dataclass(slots=True)
+class _Connection:
+    """One client of the handshake era."""
+
+    session: ServerSession
+    uris: set[str] = field(default_factory=set[str])
+    """The resources that it subscribed to."""
+
+
+class Changes:
+    """Who is to be told what. The scopes keep apart: a change in one says nothing in another."""
+
+    def __init__(self) -> None:
+        self._audiences: defaultdict[str, _Audience] = defaultdict(_Audience)
+
+    def scopes(self) -> Iterable[str]:
+        """The scopes that have ever had a listener."""
+        return tuple(self._audiences)
+
+    def joined(self, ctx: Context, principal: Principal) -> None:
+        """Remember a client of the handshake era until its connection ends."""
+        # The connection is the only thing that knows its own end, and the SDK hides it.
+        connection = ctx.session._connection  # pyright: ignore[reportPrivateUsage]
+        known = self._audiences[principal.scope].connections
+        if connection not in known:
+            known[connection] = _Connection(ctx.session)
+            connection.exit_stack.callback(known.pop, connection, None)
+
+    def subscribed(self, ctx: Context, principal: Principal, uri: str, *, wanted: bool) -> None:
+        """Tell this client of the handshake era when `uri` changes, or no longer."""
+        connection = ctx.session._connection  # pyright: ignore[reportPrivateUsage]
+        known = self._audiences[principal.scope].connections.get(connection)
+        if known is not None:
+            (known.uris.add if wanted else known.uris.discard)(uri)
+
+    async def listen(
+        self, ctx: Context, params: types.SubscriptionsListenRequestParams, principal: Principal
+    ) -> types.SubscriptionsListenResult:
+        """Serve one `subscriptions/listen` of the stateless era."""
+        return await self._audiences[principal.scope].listening(ctx, params)
+
+    async def tell(self, scope: str, event: ServerEvent) -> None:
+        """Tell everyone of `scope`; nobody who is slow holds up the others."""
+        audience = self._audiences[scope]
+        await audience.bus.publish(event)
+        async with anyio.create_task_group() as tasks:
+            for connection in tuple(audience.connections.values()):
+                if notification := _notification(event, connection):
+                    tasks.start_soon(_send, connection.session, notification)
+
+    def close(self) -> None:
+        """End the streams of those who listen, so that they know it was meant."""
+        for audience in self._audiences.values():
+            audience.listening.close()
+
+
+def _notification(event: ServerEvent, to: _Connection) -> types.ServerNotification | None:
+    if isinstance(event, ResourceUpdated):
+        if event.uri not in to.uris:
+            return None
+        params = types.ResourceUpdatedNotificationParams(uri=event.uri)
+        return types.ResourceUpdatedNotification(params=params)
+    return _NOTIFICATIONS[type(event)]()
+
+
+async def _send(session: ServerSession, notification: types.ServerNotification) -> None:
+    with anyio.move_on_after(_PATIENCE):
+        await session.send_notification(notification)

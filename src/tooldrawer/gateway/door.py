@@ -1,0 +1,166 @@
+"""Who may come in over HTTP, and on whose behalf."""
+
+from collections.abc import Callable, Collection
+from ipaddress import ip_address
+from typing import Any
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from starlette.datastructures import URL
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tooldrawer.gateway.principal import IN_REQUEST, Principal
+from tooldrawer.gateway.tokens import Token, Tokens
+
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
+_LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
+_LOCAL = "local"
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can reach `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+class Guard:
+    """Refuses requests that a web page may have been tricked into sending: by Host and Origin.
+
+    A page on the internet can point its own name at 127.0.0.1 and then talk to this machine; it
+    cannot forge these two headers.
+    """
+
+    def __init__(
+        self,
+        inside: ASGIApp,
+        *,
+        hosts: Collection[str] | None,
+        origins: Collection[str],
+    ) -> None:
+        """`hosts` may be called without a port or with any; `None` lets every one pass."""
+        self._inside = inside
+        self._hosts = hosts
+        self._origins = frozenset(origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer 421 or 403."""
+        app = self._inside
+        if scope["type"] == "http":
+            headers = Request(scope).headers
+            if not self._knows_host(headers.get("host", "")):
+                app = _refused(421, "This gateway is not called that; see gateway.allowed_hosts.")
+            elif not self._knows_origin(headers.get("origin")):
+                app = _refused(
+                    403, "This page may not use the gateway; see gateway.allowed_origins."
+                )
+        await app(scope, receive, send)
+
+    def _knows_host(self, host: str) -> bool:
+        return self._hosts is None or _without_port(host) in self._hosts or host in self._hosts
+
+    def _knows_origin(self, origin: str | None) -> bool:
+        if origin is None or origin in self._origins:
+            return True
+        url = URL(origin)
+        place = _without_port(url.netloc)
+        return self._hosts is not None and url.scheme == "http" and place in self._hosts
+
+
+class Door:
+    """Finds the principal of a request: its token, and the scope that its address names."""
+
+    def __init__(
+        self, inside: ASGIApp, *, tokens: Tokens, scopes: Callable[[], Collection[str]]
+    ) -> None:
+        self._inside = inside
+        self._tokens = tokens
+        self._scopes = scopes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with its principal, or answer 401, 403 or 404."""
+        request = Request(scope)
+        found = self._principal(request)
+        if isinstance(found, Response):
+            await found(scope, receive, send)
+            return
+        inner = {**scope, IN_REQUEST: found}
+        if found.key != _LOCAL:
+            # So that the SDK binds a handshake's session to the token that made it.
+            access = AccessToken(token=found.key, client_id=found.key, scopes=[], subject=found.key)
+            inner["user"] = AuthenticatedUser(access)
+        await self._inside(inner, receive, send)
+
+    def admits(self, request: Request) -> bool:
+        """Whether the request may see what concerns the whole gateway."""
+        if not self._tokens:
+            return True
+        token = self._token(request)
+        return token is not None and not token.scope
+
+    def _principal(self, request: Request) -> Principal | Response:
+        wanted = str(request.path_params.get("scope", ""))
+        token = self._token(request)
+        if self._tokens and token is None:
+            return _unauthorized(request)
+        if token and token.scope and wanted not in ("", token.scope):
+            return _refused(403, "This token is for another scope.", _challenge(request, "scope"))
+        scope = wanted or (token.scope if token else "")
+        if scope and scope not in self._scopes():
+            return _refused(404, "There is no such scope.")
+        return Principal(key=f"token:{token.id}" if token else _LOCAL, scope=scope)
+
+    def _token(self, request: Request) -> Token | None:
+        kind, _, secret = request.headers.get("authorization", "").partition(" ")
+        is_bearer = kind.lower() == "bearer" and secret.strip()
+        return self._tokens.verify(secret.strip()) if is_bearer else None
+
+
+def metadata(servers: Collection[str]) -> Callable[[Request], JSONResponse]:
+    """The document of RFC 9728 that a 401 points to."""
+
+    def document(request: Request) -> JSONResponse:
+        resource = request.url.replace(path=request.url.path.removeprefix(WELL_KNOWN), query="")
+        about: dict[str, Any] = {
+            "resource": str(resource),
+            "resource_name": "tooldrawer",
+            "bearer_methods_supported": ["header"],
+        }
+        if servers:
+            about["authorization_servers"] = list(servers)
+        return JSONResponse(about)
+
+    return document
+
+
+def local_hosts(more: Collection[str]) -> tuple[str, ...]:
+    """What this machine may be called by a client on it."""
+    return (*_LOCAL_NAMES, *more)
+
+
+def _unauthorized(request: Request) -> Response:
+    had_one = "authorization" in request.headers
+    said = "This token is not known, or its time is over." if had_one else "A token is needed."
+    text = f"{said} Make one with `tooldrawer token create` and send it as a bearer token."
+    return _refused(401, text, _challenge(request, "token" if had_one else ""))
+
+
+def _challenge(request: Request, wrong: str) -> dict[str, str]:
+    place = request.url.replace(path=f"{WELL_KNOWN}{request.url.path}", query="")
+    errors = {"token": 'error="invalid_token", ', "scope": 'error="insufficient_scope", '}
+    return {"WWW-Authenticate": f'Bearer {errors.get(wrong, "")}resource_metadata="{place}"'}
+
+
+def _refused(code: int, text: str, headers: dict[str, str] | None = None) -> Response:
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": text}}
+    return JSONResponse(body, status_code=code, headers=headers)
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host

@@ -1,0 +1,292 @@
+"""One gateway: a drawer with its servers behind, and an MCP server in front."""
+
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from os import getpid
+from pathlib import Path
+from time import time
+from typing import Self
+
+import anyio
+from mcp.server.subscriptions import (
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ToolsListChanged,
+)
+
+from tooldrawer import config as configuration
+from tooldrawer.activity.quality import Quality
+from tooldrawer.config import Config
+from tooldrawer.dispatch import TerminalApprover
+from tooldrawer.drawer import Drawer
+from tooldrawer.errors import ConfigError
+from tooldrawer.gateway.approver import ClientApprover
+from tooldrawer.gateway.changes import Changes
+from tooldrawer.gateway.control import Control
+from tooldrawer.gateway.handlers import Handlers
+from tooldrawer.gateway.introduction import introduction
+from tooldrawer.gateway.parking import Parking
+from tooldrawer.gateway.pending import Pending
+from tooldrawer.gateway.principal import Principal
+from tooldrawer.gateway.prompts import Prompts
+from tooldrawer.gateway.resources import Resources
+from tooldrawer.gateway.server import build
+from tooldrawer.gateway.sessions import Sessions
+from tooldrawer.gateway.shown import Shown, Stance
+from tooldrawer.scope import Scope
+from tooldrawer.tool import Json, JsonObject
+from tooldrawer.toolset import Toolset
+from tooldrawer.upstream.upstream import Upstream
+
+_SETTLE = 0.2
+"""Seconds that changes are gathered before clients are told: a server may change all the time."""
+_LOOK = 2.0
+"""Seconds between looks at the configuration while nobody calls."""
+
+
+class Gateway:
+    """Everything that the transports in front of it share."""
+
+    def __init__(
+        self, drawer: Drawer, pending: Pending, *, scope: str = "", wait: float | None = None
+    ) -> None:
+        """`pending` is that of the drawer's approver; `scope` is that of the process over stdio.
+
+        Raises:
+            ConfigError: There is no such scope.
+        """
+        self.drawer, self.pending = drawer, pending
+        self.default = Principal(scope=scope)
+        self.started = time()
+        self.address, self.transport, self.config_path = "", "stdio", ""
+        self.quality = Quality()
+        drawer.activity.attach(self.quality)
+        self._stances: dict[str, Stance] = {}
+        self._shown: dict[str, Shown] = {}
+        self._wait = wait
+        self._deadline = 0.0
+        self._changed = anyio.Event()
+        self.sessions = Sessions(drawer, self.stance)
+        self.changes = Changes()
+        self.prompts = Prompts(self.upstreams, template=lambda: drawer.config.name_template)
+        self.resources = Resources(self.upstreams)
+        self.parking: Parking
+        self.handlers = Handlers(self, lambda: drawer.parts.policy.names)
+        self.server = build(self.handlers, self.introduce)
+        self.sessions.listing(scope)
+
+    @classmethod
+    def from_config(
+        cls,
+        path: str | Path | None = None,
+        *,
+        toolsets: Iterable[Toolset] = (),
+        scope: str = "",
+        passthrough: bool = False,
+    ) -> Self:
+        """A gateway as a file describes it; `passthrough` wins over the file's mode.
+
+        Raises:
+            ConfigError: The file is missing or wrong, or has no such scope.
+        """
+        pending = Pending()
+
+        def adjust(config: Config) -> Config:
+            if config.approver is None or isinstance(config.approver, TerminalApprover):
+                # Over stdio the terminal is the protocol's, over HTTP nobody sits at it.
+                config = replace(config, approver=ClientApprover(pending))
+            if not passthrough and config.gateway.mode != "passthrough":
+                return config
+            options = replace(config.gateway, mode="passthrough")
+            return replace(
+                config, gateway=options, assembly=replace(config.assembly, enabled="off")
+            )
+
+        given = tuple(toolsets)
+        try:
+            found = Path(path) if path is not None else configuration.find()
+        except ConfigError:
+            if not given:
+                raise
+            return cls(Drawer(given, config=adjust(Config())), pending, scope=scope)
+        drawer = Drawer.from_config(found, toolsets=given, adjust=adjust)
+        gateway = cls(drawer, pending, scope=scope)
+        gateway.config_path = str(found.absolute())
+        return gateway
+
+    @asynccontextmanager
+    async def running(self, *, control: bool = True) -> AsyncGenerator[None]:
+        """Connect the servers and keep clients informed, until the block is left.
+
+        Calls in flight are finished first, as far as the time for draining allows.
+        """
+        wait = (
+            self._wait if self._wait is not None else self.drawer.config.gateway.first_search_wait
+        )
+        self._deadline = anyio.current_time() + wait
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(
+                self.drawer.connected(changed=self._on_change, notified=self._on_notified)
+            )
+            self._tasks = await stack.enter_async_context(anyio.create_task_group())
+            self.parking = Parking(self._tasks)
+            self._tasks.start_soon(self._announce)
+            self._tasks.start_soon(self._follow)
+            if control:
+                await stack.enter_async_context(
+                    Control(status=self.status, activity=self.drawer.activity, pending=self.pending)
+                )
+            try:
+                yield
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self.drained()
+                self.changes.close()
+                self._tasks.cancel_scope.cancel()
+
+    def upstreams(self) -> Iterable[Upstream]:
+        """The servers, in configured order."""
+        return (each for each in self.drawer.registry if isinstance(each, Upstream))
+
+    def scope(self, name: str) -> Scope:
+        """A configured scope as it is now; one that is gone admits nothing."""
+        if not name:
+            return Scope()
+        return self.drawer.parts.scopes.get(name) or Scope(toolsets=(), name=name)
+
+    def stance(self, scope: str) -> Stance:
+        """The gateway's say in the decisions of a scope."""
+        if scope not in self._stances:
+            self._stances[scope] = Stance(
+                lambda: self.scope(scope),
+                self.upstreams,
+                direct=lambda: self.drawer.parts.policy.enabled == "off",
+            )
+        return self._stances[scope]
+
+    async def shown(self, scope: str) -> Shown:
+        """The array of a scope, decided anew; the very same while nothing about it changed."""
+        assembly = await self.sessions.listing(scope).tools()
+        self.stance(scope).observe(assembly)
+        last = self._shown.get(scope)
+        if last is None or last.assembly is not assembly:
+            self._shown[scope] = last = Shown.of(assembly)
+        return last
+
+    async def begun(self, scope: str) -> None:
+        """Wait for servers whose tools nobody knows, until the time for it is over."""
+        left = self._deadline - anyio.current_time()
+        if left <= 0:
+            return
+        admitted = self.scope(scope)
+        unknown = [
+            upstream
+            for upstream in self.upstreams()
+            if not upstream.is_known and admitted.admits_toolset(upstream.name)
+        ]
+        with anyio.move_on_after(left):
+            for upstream in unknown:
+                await upstream.settled()
+
+    async def introduce(self, scope: str) -> str:
+        """The instructions for a scope."""
+        admitted = self.scope(scope)
+        shown = await self.shown(scope)
+        return introduction(
+            (each for each in self.upstreams() if admitted.admits_toolset(each.name)),
+            names=self.drawer.parts.policy.names,
+            closed=shown.assembly.active,
+            max_chars=self.drawer.config.gateway.instructions_max_chars,
+        )
+
+    def status(self) -> JsonObject:
+        """What a person wants to know about a running gateway."""
+        shown = self._shown.get(self.default.scope)
+        servers: list[Json] = [self._server_status(upstream) for upstream in self.upstreams()]
+        return {
+            "pid": getpid(),
+            "started": self.started,
+            "transport": self.transport,
+            "address": self.address,
+            "config": self.config_path,
+            "mode": self.drawer.config.gateway.mode,
+            "drawer": _about(shown) if shown else {},
+            "servers": servers,
+            "sessions": len(self.sessions),
+            "calls": {"in_flight": len(self.handlers.in_flight)},
+            "waiting": len(self.pending.waiting()),
+        }
+
+    def _server_status(self, upstream: Upstream) -> JsonObject:
+        status = upstream.status
+        return {
+            "name": status.name,
+            "state": status.state,
+            "protocol": status.protocol,
+            "tools": status.tools,
+            "tokens": self.drawer.parts.costs.total(upstream.tools()),
+            "error": status.error,
+            "since": status.since,
+            "starts": status.starts,
+        }
+
+    def _on_change(self, upstream: Upstream) -> None:
+        self.prompts.forget(upstream)
+        self.resources.forget(upstream)
+        self._changed.set()
+
+    def _on_notified(self, upstream: Upstream, method: str, params: JsonObject) -> None:
+        match method:
+            case "notifications/prompts/list_changed":
+                self.prompts.forget(upstream)
+                event = PromptsListChanged()
+            case "notifications/resources/list_changed":
+                self.resources.forget(upstream)
+                event = ResourcesListChanged()
+            case "notifications/resources/updated":
+                event = ResourceUpdated(uri=str(params.get("uri")))
+            case _:
+                return
+        for scope in self.changes.scopes():
+            if self.scope(scope).admits_toolset(upstream.name):
+                self._tasks.start_soon(self.changes.tell, scope, event)
+
+    async def _announce(self) -> None:
+        """Tell clients that their array changed, when it really did."""
+        while True:
+            await self._changed.wait()
+            await anyio.sleep(_SETTLE)
+            self._changed = anyio.Event()
+            for scope in self.changes.scopes():
+                before = self._shown.get(scope)
+                if before is not None and (await self.shown(scope)).digest != before.digest:
+                    await self.changes.tell(scope, ToolsListChanged())
+
+    async def _follow(self) -> None:
+        """Apply a changed configuration also while nobody calls."""
+        while True:
+            await anyio.sleep(_LOOK)
+            before = self.drawer.parts
+            if await self.drawer.refresh() is not before:
+                self._changed.set()
+
+    async def drained(self) -> None:
+        """Wait for the calls in flight, for as long as the settings allow."""
+        with anyio.move_on_after(self.drawer.config.gateway.drain):
+            await self.handlers.in_flight.none()
+
+
+def _about(shown: Shown) -> JsonObject:
+    assembly = shown.assembly
+    return {
+        "active": assembly.active,
+        "reason": assembly.reason,
+        "tools": len(assembly.direct) + len(assembly.deferred),
+        "deferred": len(assembly.deferred),
+        "array_tokens": assembly.array_tokens,
+        "schema_tokens": assembly.array_tokens
+        - assembly.bridge_tokens
+        + (assembly.deferrable_tokens if assembly.active else 0),
+    }

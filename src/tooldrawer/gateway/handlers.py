@@ -1,0 +1,233 @@
+"""The answers to a client's requests."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, Protocol, cast
+
+import anyio
+import mcp_types as types
+from mcp import MCPError
+
+from tooldrawer.bridge import BridgeNames
+from tooldrawer.errors import ServerRefused, ToolFailed, UnknownTool
+from tooldrawer.gateway.changes import Changes
+from tooldrawer.gateway.clients import Context, Handshaken, is_modern
+from tooldrawer.gateway.envelope import readable, whole
+from tooldrawer.gateway.flight import InFlight
+from tooldrawer.gateway.lists import Raw, Upstreams
+from tooldrawer.gateway.parking import Parking, Stateless
+from tooldrawer.gateway.principal import Principal, client_name, conversation_of, principal_of
+from tooldrawer.gateway.prompts import Prompts
+from tooldrawer.gateway.questions import can_be_asked
+from tooldrawer.gateway.resources import Resources
+from tooldrawer.gateway.sessions import Sessions
+from tooldrawer.gateway.shown import Shown
+from tooldrawer.scope import Scope
+from tooldrawer.tool import JsonObject
+from tooldrawer.upstream.behind import BEHIND
+from tooldrawer.upstream.upstream import Upstream
+
+_ROUND = ("inputResponses", "requestState")
+"""What a client adds to a request that it repeats with answers."""
+_TTL = 60_000
+"""Milliseconds that a list may be kept; a change is announced earlier."""
+_FRESH = {"ttlMs": 0, "cacheScope": "private"}
+
+
+class Desk(Protocol):
+    """What the handlers use of the gateway."""
+
+    sessions: Sessions
+    parking: Parking
+    changes: Changes
+    prompts: Prompts
+    resources: Resources
+    upstreams: Upstreams
+    default: Principal
+
+    def scope(self, name: str) -> Scope:
+        """The scope as it is configured now."""
+        ...
+
+    async def shown(self, scope: str) -> Shown:
+        """The array of a scope."""
+        ...
+
+    async def begun(self, scope: str) -> None:
+        """Wait a little for servers whose tools nobody knows yet."""
+        ...
+
+
+class Handlers:
+    """One method for each request. Parameters are the SDK's models, results plain JSON."""
+
+    def __init__(self, desk: Desk, names: Callable[[], BridgeNames]) -> None:
+        self._desk = desk
+        self._names = names
+        self.in_flight = InFlight()
+
+    def principal(self, ctx: Context) -> Principal:
+        """Who asks."""
+        return principal_of(ctx, self._desk.default)
+
+    def _scope(self, ctx: Context) -> Scope:
+        return self._desk.scope(self.principal(ctx).scope)
+
+    async def list_tools(self, ctx: Context, _: object) -> Raw:
+        """`tools/list`: the assembly for the principal."""
+        shown = await self._desk.shown(self.principal(ctx).scope)
+        return whole({"tools": list(shown.tools), "ttlMs": _TTL, "cacheScope": "private"}, "tools")
+
+    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Raw:
+        """`tools/call`, through the session's one door."""
+        principal = self.principal(ctx)
+        work = partial(self._called, ctx, principal, params.name, params.arguments)
+        with self.in_flight:
+            result = await self._conversed(ctx, principal, work)
+        if result.get("resultType") == "input_required":
+            return result
+        result["content"] = readable(result["content"], ctx.protocol_version)
+        return whole(result, "content", "structuredContent")
+
+    async def _called(
+        self, ctx: Context, principal: Principal, name: str, arguments: Raw | None
+    ) -> Raw:
+        await self._desk.begun(principal.scope)
+        session = self._desk.sessions.of(principal, conversation_of(ctx), client_name(ctx))
+        result = await session.call(name, arguments, call_id=str(ctx.request_id))
+        cause = result.cause
+        if isinstance(cause, ServerRefused):
+            raise MCPError(cause.code, str(cause), cause.data)
+        if isinstance(cause, UnknownTool) and name not in tuple(self._names()):
+            raise MCPError(types.INVALID_PARAMS, str(cause))
+        return result.mcp()
+
+    async def _conversed(
+        self, ctx: Context, principal: Principal, work: Callable[[], Awaitable[Raw]]
+    ) -> Raw:
+        """Do the work with the client behind it, whom a server or an approval may ask."""
+        if not is_modern(ctx):
+            BEHIND.set(Handshaken(ctx, principal))
+            return await work()
+        params = ctx.params or {}
+        handle, answers = params.get("requestState"), params.get("inputResponses")
+        if handle is not None:
+            given = cast("Mapping[str, JsonObject]", answers or {})
+            return await self._desk.parking.resume(str(handle), ctx, principal, given)
+        client = Stateless(ctx, principal)
+        BEHIND.set(client)
+        if not can_be_asked(client.capabilities):
+            return await work()
+        return await self._desk.parking.begin(client, work)
+
+    async def list_prompts(self, ctx: Context, _: object) -> Raw:
+        """`prompts/list` of all servers."""
+        return {"prompts": await self._desk.prompts.listed(self._scope(ctx)), **_FRESH}
+
+    async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> Raw:
+        """`prompts/get` from whoever has it."""
+        found = await self._desk.prompts.find(self._scope(ctx), params.name)
+        if found is None:
+            raise MCPError(types.INVALID_PARAMS, "There is no prompt of that name; list them.")
+        upstream, name = found
+        return await self._passed_on(ctx, upstream, {**_plain(ctx.params), "name": name})
+
+    async def list_resources(self, ctx: Context, _: object) -> Raw:
+        """`resources/list` of all servers."""
+        return {"resources": await self._desk.resources.listed(self._scope(ctx)), **_FRESH}
+
+    async def list_templates(self, ctx: Context, _: object) -> Raw:
+        """`resources/templates/list` of all servers."""
+        found = await self._desk.resources.templates(self._scope(ctx))
+        return {"resourceTemplates": found, **_FRESH}
+
+    async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> Raw:
+        """`resources/read` from whoever answers to the address."""
+        upstream, uri = await self._holder(ctx, str(params.uri))
+        return {
+            **_FRESH,
+            **await self._passed_on(ctx, upstream, {**_plain(ctx.params), "uri": uri}),
+        }
+
+    async def subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> Raw:
+        """`resources/subscribe` of the handshake era."""
+        return await self._subscribed(ctx, str(params.uri), wanted=True)
+
+    async def unsubscribe(self, ctx: Context, params: types.UnsubscribeRequestParams) -> Raw:
+        """`resources/unsubscribe` of the handshake era."""
+        return await self._subscribed(ctx, str(params.uri), wanted=False)
+
+    async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> Raw:
+        """`completion/complete`, asked of whoever has the prompt or the template."""
+        request, ref = _plain(ctx.params), params.ref
+        if isinstance(ref, types.PromptReference):
+            found = await self._desk.prompts.find(self._scope(ctx), ref.name)
+            if found is None:
+                raise MCPError(types.INVALID_PARAMS, "There is no prompt of that name; list them.")
+            upstream, key, name = found[0], "name", found[1]
+        else:
+            upstream, name = await self._holder(ctx, ref.uri)
+            key = "uri"
+        return await self._passed_on(
+            ctx, upstream, {**request, "ref": {**request["ref"], key: name}}
+        )
+
+    async def set_level(self, ctx: Context, _: types.SetLevelRequestParams) -> Raw:
+        """`logging/setLevel` of the handshake era, passed on to every server that logs."""
+        scope = self._scope(ctx)
+
+        async def pass_on(upstream: Upstream) -> None:
+            try:
+                await upstream.request("logging/setLevel", _plain(ctx.params))
+            except ToolFailed:
+                return  # it logs as it did; the others must not suffer for it
+
+        async with anyio.create_task_group() as tasks:
+            for upstream in self._desk.upstreams():
+                logs = upstream.capabilities.get("logging") is not None
+                is_up = upstream.status.state == "up" and scope.admits_toolset(upstream.name)
+                if logs and is_up:
+                    tasks.start_soon(pass_on, upstream)
+        return {}
+
+    async def listen(
+        self, ctx: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """`subscriptions/listen` of the stateless era."""
+        return await self._desk.changes.listen(ctx, params, self.principal(ctx))
+
+    async def joined(self, ctx: Context, _: object) -> None:
+        """`notifications/initialized`: from now on this client is told of changes."""
+        self._desk.changes.joined(ctx, self.principal(ctx))
+
+    async def _holder(self, ctx: Context, uri: str) -> tuple[Upstream, str]:
+        found = await self._desk.resources.find(self._scope(ctx), uri)
+        if found is None:
+            message = "There is no resource at that address; list them."
+            raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
+        return found
+
+    async def _subscribed(self, ctx: Context, uri: str, *, wanted: bool) -> Raw:
+        upstream, plain = await self._holder(ctx, uri)
+        await self._passed_on(ctx, upstream, {"uri": plain})
+        self._desk.changes.subscribed(ctx, self.principal(ctx), uri, wanted=wanted)
+        return {}
+
+    async def _passed_on(self, ctx: Context, upstream: Upstream, params: Raw) -> Raw:
+        async def work() -> Raw:
+            try:
+                return await upstream.request(ctx.method, params)
+            except ServerRefused as error:
+                raise MCPError(error.code, str(error), error.data) from error
+            except ToolFailed as error:
+                raise MCPError(types.INTERNAL_ERROR, str(error)) from error
+
+        return await self._conversed(ctx, self.principal(ctx), work)
+
+
+def _plain(params: Mapping[str, Any] | None) -> Raw:
+    """A request's parameters without what belongs to the connection or to one round of it."""
+    kept = dict(params or {})
+    for key in ("_meta", *_ROUND):
+        kept.pop(key, None)
+    return kept

@@ -1,0 +1,140 @@
+"""The gateway for many clients, over streamable HTTP."""
+
+import signal
+import socket
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+import anyio
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+from uvicorn import Config, Server
+
+from tooldrawer.errors import ConfigError
+from tooldrawer.gateway.door import WELL_KNOWN, Door, Guard, is_local, local_hosts, metadata
+from tooldrawer.gateway.gateway import Gateway
+from tooldrawer.gateway.metrics import CONTENT_TYPE, render
+from tooldrawer.gateway.tokens import Tokens
+
+_MOST_BYTES = 64 * 1024 * 1024
+"""Of a request: as much as over stdio."""
+
+
+async def serve_http(
+    gateway: Gateway,
+    *,
+    host: str,
+    port: int,
+    tokens: Tokens,
+    started: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve until a signal asks to stop; `started` is told the address when it answers.
+
+    Raises:
+        ConfigError: The address cannot be used, or would be open to a network without a token.
+    """
+    tokens.check()
+    if not is_local(host) and not tokens:
+        raise ConfigError(
+            f"Listening on {host} without a token would let in everyone who can reach it. "
+            "Make a token first with `tooldrawer token create`, or listen on 127.0.0.1."
+        )
+    listener = _listening(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    gateway.transport = "http"
+    gateway.address = f"http://{shown}:{listener.getsockname()[1]}/mcp"
+    manager = StreamableHTTPSessionManager(gateway.server, max_request_body_size=_MOST_BYTES)
+    server = _Server(
+        Config(
+            app(gateway, manager, tokens=tokens, host=host),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            server_header=False,
+        )
+    )
+    async with gateway.running(), manager.run(), anyio.create_task_group() as tasks:
+        tasks.start_soon(_until_signal, gateway, server)
+        started(gateway.address)
+        await server.serve([listener])
+        tasks.cancel_scope.cancel()
+
+
+def app(
+    gateway: Gateway, manager: StreamableHTTPSessionManager, *, tokens: Tokens, host: str
+) -> ASGIApp:
+    """`/mcp`, `/mcp/{scope}`, health and metrics behind the checks that `host` needs."""
+    options = gateway.drawer.config.gateway
+    door = Door(
+        StreamableHTTPASGIApp(manager), tokens=tokens, scopes=lambda: gateway.drawer.config.scopes
+    )
+    about = metadata(options.authorization_servers)
+
+    async def healthy(_: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def ready(_: Request) -> Response:
+        states = [each.status.state for each in gateway.upstreams()]
+        starting = states.count("connecting")
+        state = {"ready": not starting, "starting": starting}
+        return JSONResponse(state, status_code=503 if starting else 200)
+
+    async def figures(request: Request) -> Response:
+        if not door.admits(request):
+            return PlainTextResponse("A token without a scope is needed.\n", status_code=401)
+        text = render(gateway.quality.snapshot(), gateway.status())
+        return Response(text, media_type=CONTENT_TYPE)
+
+    inner = Starlette(
+        routes=[
+            Route("/mcp", door),
+            Route("/mcp/{scope}", door),
+            Route(f"{WELL_KNOWN}/mcp", about),
+            Route(f"{WELL_KNOWN}/mcp/{{scope}}", about),
+            Route("/healthz", healthy),
+            Route("/readyz", ready),
+            Route("/metrics", figures),
+        ]
+    )
+    hosts = local_hosts(options.allowed_hosts) if is_local(host) else options.allowed_hosts or None
+    return Guard(inner, hosts=hosts, origins=options.allowed_origins)
+
+
+class _Server(Server):
+    """Leaves signals to us: calls in flight are finished first."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Capture none."""
+        yield
+
+
+async def _until_signal(gateway: Gateway, server: Server) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            server.should_exit = True  # nobody new comes in
+            await gateway.drained()
+            gateway.changes.close()
+            server.force_exit = True  # streams that only listen would keep it waiting
+            return
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, proto)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(2048)
+    except OSError as error:
+        raise ConfigError(
+            f"Cannot listen on {host}:{port}: {error.strerror}. Choose another with --port."
+        ) from error
+    return listener

@@ -1,0 +1,78 @@
+"""What servers list besides tools."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, cast
+
+import anyio
+
+from tooldrawer.errors import ToolFailed
+from tooldrawer.scope import Scope
+from tooldrawer.tool import Json
+from tooldrawer.upstream.upstream import Upstream
+
+Raw = dict[str, Any]
+Upstreams = Callable[[], Iterable[Upstream]]
+_PATIENCE = 10.0
+"""Seconds that one server may keep a list of all of them waiting."""
+_MOST_PAGES = 200
+
+
+class Lists:
+    """One kind of list, of every server; each is asked again only when it said that it changed."""
+
+    def __init__(self, upstreams: Upstreams, *, method: str, key: str, capability: str) -> None:
+        self._upstreams = upstreams
+        self._method, self._key, self._capability = method, key, capability
+        self._known: dict[str, tuple[str, tuple[Raw, ...]]] = {}
+
+    async def of(self, scope: Scope) -> list[tuple[Upstream, tuple[Raw, ...]]]:
+        """Each server of the scope that has such a list, in configured order."""
+        asked = [upstream for upstream in self._upstreams() if self.is_served_by(upstream, scope)]
+        found: dict[str, tuple[Raw, ...]] = {}
+
+        async def ask(upstream: Upstream) -> None:
+            found[upstream.name] = await self._listed(upstream)
+
+        async with anyio.create_task_group() as tasks:
+            for upstream in asked:
+                tasks.start_soon(ask, upstream)
+        return [(upstream, found[upstream.name]) for upstream in asked]
+
+    def is_served_by(self, upstream: Upstream, scope: Scope) -> bool:
+        """Whether the server is up, in the scope, and has lists of this kind."""
+        has_it = upstream.capabilities.get(self._capability) is not None
+        return has_it and upstream.status.state == "up" and scope.admits_toolset(upstream.name)
+
+    def forget(self, upstream: Upstream) -> None:
+        """Ask this server anew."""
+        self._known.pop(upstream.name, None)
+
+    async def _listed(self, upstream: Upstream) -> tuple[Raw, ...]:
+        start = str(upstream.status.starts)
+        known = self._known.get(upstream.name)
+        if known is not None and known[0] == start:
+            return known[1]
+        items: list[Raw] = []
+        with anyio.move_on_after(_PATIENCE):
+            try:
+                items = await pages(upstream.request, self._method, self._key)
+            except ToolFailed:
+                return ()
+            self._known[upstream.name] = (start, tuple(items))
+        return tuple(items)
+
+
+async def pages(request: Callable[[str, Raw], Awaitable[Raw]], method: str, key: str) -> list[Raw]:
+    """All pages of a list; what is not an object is left out."""
+    items: list[Raw] = []
+    params: Raw = {}
+    for _ in range(_MOST_PAGES):
+        page = await request(method, params)
+        given = page.get(key)
+        found = cast("list[Json]", given) if isinstance(given, list) else []
+        items += [cast("Raw", item) for item in found if isinstance(item, dict)]
+        cursor = page.get("nextCursor")
+        if not cursor or cursor == params.get("cursor"):
+            break
+        params = {"cursor": cursor}
+    return items

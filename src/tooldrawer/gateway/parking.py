@@ -1,0 +1,172 @@
+"""Calls of stateless clients, which run on while their questions travel to the client and back."""
+
+import secrets
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+import anyio
+from anyio.abc import TaskGroup
+from mcp import MCPError
+from mcp_types import INVALID_PARAMS
+
+from tooldrawer.gateway.clients import Caller, Context, check_answerable
+from tooldrawer.gateway.principal import Principal
+from tooldrawer.tool import JsonObject
+from tooldrawer.upstream.behind import CannotAsk
+
+Raw = dict[str, Any]
+Work = Callable[[], Awaitable[Raw]]
+LIFETIME = 600.0
+"""Seconds that a question waits for its answer; the sealed state expires with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The call waits for answers."""
+
+    questions: Mapping[str, JsonObject]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The call has its result."""
+
+    result: Raw
+
+
+@dataclass(frozen=True, slots=True)
+class Broke:
+    """The call raised."""
+
+    error: Exception
+
+
+class Stateless(Caller):
+    """A client of the stateless era, and its one call: nothing can be pushed to it.
+
+    A question ends the request that it came up in; the client's next request, with the answer,
+    finds the call still running. So a call passes hooks, guardrails and approval once, however
+    many requests it takes.
+    """
+
+    def __init__(self, ctx: Context, principal: Principal, *, lifetime: float = LIFETIME) -> None:
+        super().__init__(ctx, principal)
+        self._lifetime = lifetime
+        self._turn = anyio.Lock()
+        self._answered = anyio.Event()
+        self._answers: Mapping[str, JsonObject] = {}
+        self._scope = anyio.CancelScope()
+        self._outcomes: deque[Asked | Ended | Broke] = deque()
+        self._arrived = anyio.Event()
+
+    async def ask(self, questions: Mapping[str, JsonObject]) -> Mapping[str, JsonObject]:
+        """End the request with the questions, and wait for the one that brings the answers."""
+        check_answerable(self.capabilities, questions)
+        async with self._turn:
+            self._answered = anyio.Event()
+            self._put(Asked(questions))
+            with anyio.move_on_after(self._lifetime):
+                await self._answered.wait()
+                return self._answers
+        raise CannotAsk("The client did not come back with an answer in time.")
+
+    async def run(self, work: Work) -> None:
+        """Do the work of the call, in a task that outlives the request."""
+        with self._scope:
+            try:
+                self._put(Ended(await work()))
+            except Exception as error:  # noqa: BLE001  it is raised again where the request waits
+                self._put(Broke(error))
+
+    async def outcome(self) -> Asked | Ended | Broke:
+        """What comes next; a request that is given up on takes its call with it."""
+        try:
+            while not self._outcomes:
+                self._arrived = anyio.Event()
+                await self._arrived.wait()
+        except anyio.get_cancelled_exc_class():
+            self._scope.cancel()
+            raise
+        return self._outcomes.popleft()
+
+    def resume(self, ctx: Context, answers: Mapping[str, JsonObject]) -> None:
+        """Go on with the answers that a new request brought."""
+        self._ctx = ctx
+        self._answers = answers
+        self._answered.set()
+
+    def _put(self, outcome: Asked | Ended | Broke) -> None:
+        self._outcomes.append(outcome)
+        self._arrived.set()
+
+
+class Parking:
+    """Where calls wait, each under a handle that only its principal can use."""
+
+    def __init__(self, tasks: TaskGroup, *, most: int = 1000) -> None:
+        self._tasks = tasks
+        self._most = most
+        self._parked: dict[str, Stateless] = {}
+
+    def __len__(self) -> int:
+        return len(self._parked)
+
+    async def begin(self, client: Stateless, work: Work) -> Raw:
+        """Start a call: its result, or the questions that come first."""
+        self._tasks.start_soon(self._run, client, work)
+        return await self._next(client)
+
+    async def resume(
+        self, handle: str, ctx: Context, principal: Principal, answers: Mapping[str, JsonObject]
+    ) -> Raw:
+        """Go on with a call: its result, or the next questions.
+
+        Raises:
+            MCPError: There is no such call of this principal's.
+        """
+        client = self._parked.get(handle)
+        if client is None or client.principal != principal:
+            raise _gone()
+        del self._parked[handle]
+        client.resume(ctx, answers)
+        return await self._next(client)
+
+    async def _run(self, client: Stateless, work: Work) -> None:
+        try:
+            await client.run(work)
+        finally:
+            for handle in [key for key, value in self._parked.items() if value is client]:
+                del self._parked[handle]
+
+    async def _next(self, client: Stateless) -> Raw:
+        outcome = await client.outcome()
+        match outcome:
+            case Ended(result):
+                return result
+            case Broke(error):
+                raise error
+            case Asked(questions):
+                return self._park(client, questions)
+            case _:
+                assert_never(outcome)
+
+    def _park(self, client: Stateless, questions: Mapping[str, JsonObject]) -> Raw:
+        if len(self._parked) >= self._most:  # the oldest has waited longest; its client asks again
+            self._parked.pop(next(iter(self._parked)))
+        handle = secrets.token_urlsafe(16)
+        self._parked[handle] = client
+        return {
+            "resultType": "input_required",
+            "inputRequests": dict(questions),
+            "requestState": handle,
+        }
+
+
+def _gone() -> MCPError:
+    return MCPError(
+        INVALID_PARAMS,
+        "Invalid or expired requestState: make the call again from the start.",
+        {"reason": "invalid_request_state"},
+    )

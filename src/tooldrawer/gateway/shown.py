@@ -1,0 +1,119 @@
+"""What a client is shown: the array of its scope, and why it is that one."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import cast
+
+from tooldrawer.assembly import Assembly
+from tooldrawer.bridge import BRIDGE
+from tooldrawer.scope import Scope
+from tooldrawer.tool import Json, JsonObject, Tool
+from tooldrawer.upstream.upstream import Upstream
+from tooldrawer.wire import mcp
+
+_OPENS_AT = 0.8
+"""A drawer that the threshold closed opens again below this part of it: it must not flap."""
+_ALWAYS_LOAD = "anthropic/alwaysLoad"
+"""Claude Code would put tools without it behind a tool search of its own, and search twice."""
+_MOST_NAMED = 8
+
+Upstreams = Callable[[], Iterable[Upstream]]
+
+
+class Stance:
+    """What the gateway adds to a scope's decision: nothing is shown by halves, or taken back."""
+
+    def __init__(
+        self, scope: Callable[[], Scope], upstreams: Upstreams, *, direct: Callable[[], bool]
+    ) -> None:
+        self._scope, self._upstreams = scope, upstreams
+        self._direct = direct
+        """Whether every tool is shown, whatever it costs."""
+        self._reached = False
+        """Whether the threshold closed it."""
+        self._said = ""
+
+    def keep_closed(self, plain: Assembly) -> str:
+        """Why the drawer is closed though the settings would open it."""
+        self._said = self._why(plain)
+        return self._said
+
+    def missing(self, scope: Scope) -> str:
+        """The servers that no search can have looked into."""
+        unknown = self._unknown(scope)
+        if not unknown:
+            return ""
+        return f"Not searched, since they have not started: {named(unknown)}. Try again later."
+
+    def observe(self, assembly: Assembly) -> None:
+        """Take notice of what was decided."""
+        if not assembly.active:
+            self._reached = False
+        elif assembly.reason != self._said:
+            self._reached = True
+
+    def _why(self, plain: Assembly) -> str:
+        if not plain.tools:
+            return "there are no tools yet, and an array is never empty"
+        if self._direct():
+            return ""
+        if unknown := self._unknown(self._scope()):
+            return f"the tools of {named(unknown)} are not known yet"
+        if self._reached and plain.deferrable_tokens >= _OPENS_AT * plain.threshold_tokens:
+            return (
+                f"{plain.deferrable_tokens:,} tokens of deferrable schemas are below the threshold "
+                f"of {plain.threshold_tokens:,.0f}, but not by a fifth: it stays closed"
+            )
+        return ""
+
+    def _unknown(self, scope: Scope) -> list[str]:
+        return [
+            upstream.spec.name
+            for upstream in self._upstreams()
+            if scope.admits_toolset(upstream.name) and not upstream.is_known
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One scope's answer to `tools/list`."""
+
+    assembly: Assembly
+    tools: tuple[JsonObject, ...]
+    digest: str
+
+    @classmethod
+    def of(cls, assembly: Assembly) -> "Shown":
+        """The array of an assembly, in MCP's words."""
+        tools = tuple(_entry(tool, closed=assembly.active) for tool in assembly.tools)
+        text = json.dumps(tools, sort_keys=True, default=str)
+        digest = blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+        return cls(assembly=assembly, tools=tools, digest=digest)
+
+
+def named(names: Iterable[str]) -> str:
+    """Some names, and how many more there are."""
+    ordered = sorted(names)
+    more = len(ordered) - _MOST_NAMED
+    shown = ", ".join(ordered[:_MOST_NAMED])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _entry(tool: Tool, *, closed: bool) -> JsonObject:
+    entry = mcp.render(tool)
+    if tool.source == BRIDGE:
+        entry["annotations"] = _honest(tool)
+    if closed:
+        # In an array that was made small on purpose every tool is meant to be seen.
+        meta = cast("Mapping[str, Json]", entry.get("_meta") or {})
+        entry["_meta"] = {**meta, _ALWAYS_LOAD: True}
+    return entry
+
+
+def _honest(tool: Tool) -> JsonObject:
+    """What a bridge tool may do: two only look, the third does whatever the tool it runs does."""
+    if tool.annotations.get("readOnlyHint") is True:
+        return {"readOnlyHint": True, "openWorldHint": False}
+    return {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True}

@@ -1,0 +1,61 @@
+"""The gateway for one client, over standard input and output."""
+
+import os
+import signal
+import stat
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from tooldrawer.gateway.gateway import Gateway
+from tooldrawer.upstream.lines import LineReader, LineWriter
+
+
+async def serve_stdio(gateway: Gateway) -> None:
+    """Serve until the client closes our input, or a signal asks to stop."""
+    gateway.transport, gateway.address = "stdio", ""
+    async with gateway.running(), anyio.create_task_group() as tasks:
+        tasks.start_soon(_until_signal, gateway, tasks.cancel_scope)
+        async with _streams() as (reader, writer):
+            options = gateway.server.create_initialization_options()
+            await gateway.server.run(reader, writer, options)
+        tasks.cancel_scope.cancel()
+
+
+async def _until_signal(gateway: Gateway, scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            await gateway.drained()
+            scope.cancel()
+            return
+
+
+@asynccontextmanager
+async def _streams() -> AsyncGenerator[tuple[Any, Any]]:
+    """Our own 0 and 1 as message streams; whatever else prints goes to standard error."""
+    if not all(_can_be_waited_for(number) for number in (0, 1)):
+        async with stdio_server() as streams:  # files, or a system without such pipes
+            yield streams
+        return
+    reading, writing = os.dup(0), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nowhere, 0)
+    os.dup2(2, 1)
+    os.close(nowhere)
+    try:
+        async with LineReader(reading) as reader, LineWriter(writing) as writer:
+            yield reader, writer
+    finally:
+        with suppress(OSError):
+            sys.stdout.flush()
+
+
+def _can_be_waited_for(number: int) -> bool:
+    if sys.platform == "win32":
+        return False
+    mode = os.fstat(number).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)

@@ -1,0 +1,305 @@
+"""Who may come in over HTTP, and to which scope."""
+
+import hmac
+import json
+import logging
+import os
+import secrets
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from threading import Lock
+from time import time
+from typing import TYPE_CHECKING, Annotated
+
+from annotated_types import Interval, Len
+from platformdirs import user_data_path
+
+from tooldrawer.errors import ConfigError
+
+if TYPE_CHECKING:
+    from mcp.server.auth.provider import AccessToken
+
+try:
+    import fcntl
+except ImportError:  # Windows; there two commands at the same moment may lose one token
+    fcntl = None
+
+_logger = logging.getLogger(__name__)
+_PREFIX = "td_"
+_RANDOM_BYTES = 32
+_ID_LENGTH = 8
+_END_OF_TIME = 253_402_300_800
+"""The year 10000, which Python's calendar does not have."""
+_NOWHERE = (0, 0, 0, 0)
+"""The stamp of a file that cannot even be looked for."""
+_Moment = Annotated[float, Interval(ge=0, lt=_END_OF_TIME)]
+"""Seconds since the epoch. What is no number is out of it: it would never expire."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """One way in, without the secret that opens it."""
+
+    id: Annotated[str, Len(_ID_LENGTH, _ID_LENGTH)]
+    """The first digits of the digest: enough to tell tokens apart, and to find one again."""
+    name: str
+    """For people; unique when there is one."""
+    scope: str
+    """A scope of the configuration by name; nothing for the whole drawer."""
+    created: _Moment
+    expires: _Moment | None = None
+    digest: Annotated[str, Len(64, 64)] = field(repr=False)
+    """SHA-256 of the secret. A slow hash protects what can be guessed; 256 random bits cannot."""
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires is not None and self.expires <= time()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """What the file holds."""
+
+    tokens: tuple[Token, ...]
+
+
+class Tokens:
+    """The tokens of this user's gateways, in a file that is read again when it changed.
+
+    Whatever is wrong with the file, nobody gets in.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or user_data_path("tooldrawer", appauthor=False) / "tokens.json"
+        self._lock = Lock()
+        self._known: dict[str, Token] = {}
+        self._seen: tuple[int, ...] | None = None
+        self._is_guarded = False
+
+    def __iter__(self) -> Iterator[Token]:
+        """Oldest first, expired ones too; none of a damaged file."""
+        with self._lock:
+            self._refresh()
+            return iter(tuple(self._known.values()))
+
+    def __bool__(self) -> bool:
+        """Whether a token is needed to come in.
+
+        Once there was a file it is: an expired or revoked token, a damaged file, or one that
+        vanished under a running gateway must not open the door to everyone.
+        """
+        with self._lock:
+            self._refresh()
+            return self._is_guarded
+
+    def create(
+        self, name: str = "", scope: str = "", expires_in: float | None = None
+    ) -> tuple[Token, str]:
+        """A new token, valid for `expires_in` seconds or for ever, and its secret.
+
+        The secret is nowhere else: who loses it needs another token.
+
+        Raises:
+            ConfigError: The name is taken or cannot be shown, or the file cannot be read.
+        """
+        if expires_in is not None and not 0 < expires_in < _END_OF_TIME - time():
+            raise ValueError(f"expires_in is {expires_in}; expected a positive number of seconds.")
+        if not f"{name}{scope}".isprintable():
+            raise ConfigError("The name of a token or scope has characters that cannot be shown.")
+        with self._writing():
+            if name in self._names():
+                raise ConfigError(
+                    f"There is a token named {name!r} already; "
+                    "choose another name, or revoke that token first."
+                )
+            secret, digest = _drawn(taken=self._names())
+            now = time()
+            token = Token(
+                id=digest[:_ID_LENGTH],
+                name=name,
+                scope=scope,
+                created=now,
+                expires=None if expires_in is None else now + expires_in,
+                digest=digest,
+            )
+            self._write({**self._known, token.id: token})
+        return token, secret
+
+    def verify(self, secret: str) -> Token | None:
+        """The token of this secret; nothing when it is unknown, revoked or expired."""
+        digest = _digest(secret)
+        with self._lock:
+            self._refresh()
+            found = self._known.get(digest[:_ID_LENGTH])
+        # What a stranger could time is how an id begins, which is no secret.
+        if found is None or not hmac.compare_digest(found.digest, digest) or found.is_expired:
+            return None
+        return found
+
+    def revoke(self, id_or_name: str) -> bool:
+        """Forget a token; false when there is none of that id or name.
+
+        Raises:
+            ConfigError: The file cannot be read.
+        """
+        with self._writing():
+            by_name = (token.id for token in self._known.values() if token.name == id_or_name)
+            found = id_or_name if id_or_name in self._known else next(by_name, "")
+            if not id_or_name or not found:
+                return False
+            self._write({key: token for key, token in self._known.items() if key != found})
+        return True
+
+    def check(self) -> None:
+        """Return when the file is sound, or not there.
+
+        Raises:
+            ConfigError: It cannot be read, so nobody gets in.
+        """
+        try:
+            _read(self.path)
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError) as error:
+            raise ConfigError(_damage(self.path, error)) from error
+
+    def _names(self) -> set[str]:
+        """What a person may call a token by."""
+        return {*self._known, *(token.name for token in self._known.values() if token.name)}
+
+    def _refresh(self) -> None:
+        stamp = self._stamp()
+        if stamp == self._seen:
+            return
+        self._seen, self._known = stamp, {}
+        if stamp is None:
+            return
+        self._is_guarded = True
+        try:
+            self._known = _read(self.path)
+        except (OSError, ValueError) as error:
+            _logger.error(_damage(self.path, error))  # noqa: TRY400  a trace says nothing more
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        """With the tokens as they are in the file now, and nobody else changing them."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # The lock between processes comes first, so that verifying never waits for one.
+        with _alone(self.path.with_name(f"{self.path.name}.lock")), self._lock:
+            self.check()
+            self._seen = _NOWHERE
+            self._refresh()
+            yield
+
+    def _write(self, tokens: dict[str, Token]) -> None:
+        text = json.dumps(asdict(_File(tokens=tuple(tokens.values()))), indent=1)
+        draft: Path | None = None
+        try:
+            # Made for its owner alone; a reader sees the old file or the new one, never a half.
+            with NamedTemporaryFile(
+                "w", encoding="utf-8", dir=self.path.parent, prefix=".tokens-", delete=False
+            ) as file:
+                draft = Path(file.name)
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(self.path)
+        finally:
+            if draft is not None:
+                draft.unlink(missing_ok=True)
+        self._seen, self._known, self._is_guarded = self._stamp(), tokens, True
+
+    def _stamp(self) -> tuple[int, ...] | None:
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        except OSError:
+            return _NOWHERE
+        # Its last change of any kind counts: a file may become readable without new content.
+        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+class Verifier:
+    """The tokens as the SDK asks for them: its `TokenVerifier`."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+
+    async def verify_token(self, token: str) -> "AccessToken | None":
+        """Who comes with this secret; the secret itself goes no further."""
+        # Loaded already where this runs; the command line, which imports this file, does without.
+        from mcp.server.auth.provider import AccessToken  # noqa: PLC0415
+
+        found = self._tokens.verify(token)
+        if found is None:
+            return None
+        return AccessToken(
+            token=found.id,
+            client_id=found.id,
+            subject=found.id,
+            scopes=[found.scope] if found.scope else [],
+            expires_at=None if found.expires is None else int(found.expires),
+        )
+
+
+def _digest(secret: str) -> str:
+    return sha256(secret.encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+def _drawn(*, taken: set[str]) -> tuple[str, str]:
+    """A new secret and its digest, whose beginning is not taken."""
+    while True:
+        secret = _PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+        digest = _digest(secret)
+        if digest[:_ID_LENGTH] not in taken:
+            return secret, digest
+
+
+def _damage(path: Path, error: Exception) -> str:
+    said = (error.strerror if isinstance(error, OSError) else None) or error
+    return (
+        f"The tokens in {path} cannot be read ({said}), so nobody gets in with a token. "
+        "Mend the file, or delete it and create the tokens again."
+    )
+
+
+def _read(path: Path) -> dict[str, Token]:
+    """The tokens in a file, by id.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: Something in it is not what this class writes.
+    """
+    # Here, because every command would pay for it: only these ones read the file.
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415
+
+    try:
+        tokens = TypeAdapter(_File).validate_json(path.read_bytes(), strict=True).tokens
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from error
+    known = {token.id: token for token in tokens if token.digest.startswith(token.id)}
+    if len(known) < len(tokens):
+        raise ValueError("the id of a token is not its own")
+    return known
+
+
+@contextmanager
+def _alone(path: Path) -> Generator[None]:
+    """Until the end of the block no other process or thread is in one with the same file."""
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,176 @@
+"""One live connection to a server, in either era, over pipes or HTTP."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import anyio
+from mcp import MCPError
+from mcp.shared.dispatcher import ProgressFnT
+from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND
+
+from tooldrawer.tool import Json, JsonObject
+from tooldrawer.upstream.behind import EndClient
+from tooldrawer.upstream.links import Link, link
+from tooldrawer.upstream.listening import Listening, Subscribed
+from tooldrawer.upstream.listing import MOST_TOOLS
+from tooldrawer.upstream.negotiation import Hello, negotiate
+from tooldrawer.upstream.pace import Pace
+from tooldrawer.upstream.relay import Noticed, RelayDispatcher, RelaySession
+from tooldrawer.upstream.spec import UpstreamSpec
+from tooldrawer.upstream.turns import Flight, Turns
+from tooldrawer.upstream.unreachable import Unreachable
+
+_ROUNDS = 10
+"""How often in a row a server may ask for more input about one call."""
+_PAGES = 1000
+_logger = logging.getLogger(__name__)
+_TOOLS_CHANGED = "notifications/tools/list_changed"
+
+
+class Connection:
+    """Requests to a server, and what it says unasked."""
+
+    def __init__(self, session: RelaySession, way: Link, *, noticed: Noticed) -> None:
+        self.hello = Hello(protocol="", instructions="", capabilities={})
+        self.ended = session.ended
+        """Set when the server is gone."""
+        self._session = session
+        self._way = way
+        self._noticed = noticed
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether it speaks 2026-07-28 or later."""
+        return self._session.is_modern
+
+    @property
+    def way(self) -> Link:
+        """How the server is reached."""
+        return self._way
+
+    async def open(self, *, skip_discover: bool) -> None:
+        """Agree on a version with the server.
+
+        Raises:
+            Unreachable: There is none.
+            MCPError: The server refused, or is gone.
+        """
+        self.hello = await negotiate(self._session, skip_discover=skip_discover)
+
+    async def request(self, method: str, params: JsonObject, flight: Flight) -> dict[str, Any]:
+        """The raw answer, after all questions that the server had about it.
+
+        Raises:
+            MCPError: The server refused, or is gone.
+        """
+        given = params
+        for _ in range(_ROUNDS):
+            flight.start_clock()
+            answer = await self._session.raw(
+                method, given, flight=flight, on_progress=_progress(flight.client)
+            )
+            if not self.is_modern or answer.get("resultType") != "input_required":
+                return answer
+            given = {**params, **await self._input(answer, flight)}
+        raise MCPError(INTERNAL_ERROR, f"The server asked for input {_ROUNDS} times in a row.")
+
+    async def _input(self, answer: JsonObject, flight: Flight) -> JsonObject:
+        asked, state = answer.get("inputRequests"), answer.get("requestState")
+        found: dict[str, Json] = {} if state is None else {"requestState": state}
+        if isinstance(asked, dict) and asked:
+            questions = cast("JsonObject", asked)
+            found["inputResponses"] = await self._session.questions.required(questions, flight)
+        return found
+
+    async def list_tools(self) -> list[Json]:
+        """All pages of the list of tools, as they came.
+
+        Raises:
+            MCPError: The server refused, or is gone.
+            Unreachable: What it answered is no list.
+        """
+        found: list[Json] = []
+        cursor, seen = "", set[str]()
+        for _ in range(_PAGES):
+            try:
+                page = await self._session.raw("tools/list", {"cursor": cursor} if cursor else {})
+            except MCPError as error:
+                if error.code == METHOD_NOT_FOUND and "tools" not in self.hello.capabilities:
+                    return []
+                raise
+            tools, following = page.get("tools"), page.get("nextCursor")
+            if not isinstance(tools, list):
+                raise Unreachable("it answered tools/list with something that is no list of tools")
+            found.extend(cast("list[Json]", tools))
+            # A cursor that comes again would go round for ever.
+            if not isinstance(following, str) or not following or following in seen:
+                break
+            if len(found) > MOST_TOOLS:
+                break
+            seen.add(following)
+            cursor = following
+        return found
+
+    def objection(self, name: str, schema: JsonObject) -> str:
+        """Why a tool cannot be called over this connection; nothing when it can."""
+        return self._session.learn_headers(name, schema)
+
+    async def watch(self, subscribed: Subscribed, pace: Pace) -> None:
+        """See the server's end, and hear of changes, until cancelled."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._see_end)
+            if self.is_modern:
+                listening = Listening(
+                    self._session,
+                    self.hello.capabilities,
+                    subscribed=subscribed,
+                    pace=pace,
+                    reopened=lambda: self._noticed(_TOOLS_CHANGED, {}),
+                )
+                group.start_soon(listening.run)
+            else:
+                group.start_soon(self._subscribe_again, subscribed.uris)
+
+    async def _see_end(self) -> None:
+        await self._way.ended()
+        self.ended.set()
+
+    async def _subscribe_again(self, uris: frozenset[str]) -> None:
+        for uri in sorted(uris):
+            try:
+                await self._session.raw("resources/subscribe", {"uri": uri})
+            except MCPError:
+                return
+
+
+@asynccontextmanager
+async def connected(
+    spec: UpstreamSpec, *, turns: Turns, noticed: Noticed
+) -> AsyncGenerator[Connection]:
+    """Reach the server; everything that belongs to the connection ends with the block.
+
+    Raises:
+        Unreachable: Its command cannot be started.
+        ExceptionGroup: Whatever else went wrong below.
+    """
+    async with link(spec) as way:
+        dispatcher = RelayDispatcher(*way.streams)
+        async with RelaySession(
+            dispatcher, server=spec.name, turns=turns, noticed=noticed
+        ) as session:
+            yield Connection(session, way, noticed=noticed)
+
+
+def _progress(client: EndClient | None) -> ProgressFnT | None:
+    if client is None:
+        return None
+
+    async def show(progress: float, total: float | None, message: str | None) -> None:
+        try:
+            await client.progress(progress, total, message)
+        except Exception:  # the boundary to whoever shows it
+            _logger.debug("Progress could not be shown.", exc_info=True)
+
+    return show

@@ -1,0 +1,52 @@
+"""Why something went wrong with a server, in words: the SDK raises groups of anything."""
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import cast
+
+import httpx2
+from mcp import MCPError
+from mcp_types import CONNECTION_CLOSED
+
+from tooldrawer.upstream.unreachable import Unreachable
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """The errors inside groups of groups."""
+    if isinstance(error, BaseExceptionGroup):
+        for each in cast("BaseExceptionGroup[BaseException]", error).exceptions:
+            yield from leaves(each)
+    else:
+        yield error
+
+
+def explained(error: BaseException) -> str:
+    """The end of a sentence that begins with the server: `it ...`."""
+    first = next((each for each in leaves(error) if isinstance(each, Exception)), error)
+    said = " ".join(str(first).split())[:300]
+    match first:
+        case Unreachable():
+            return str(first)
+        case MCPError() if first.code == CONNECTION_CLOSED:
+            return "it closed the connection"
+        case MCPError():
+            return f"it answered with the error {first.code}: {said}"
+        case httpx2.ConnectError():
+            return f"nobody answers at its address ({said})"
+        case httpx2.TimeoutException() | TimeoutError():
+            return "it did not answer in time"
+        case _:
+            return f"{type(first).__name__}: {said}" if said else type(first).__name__
+
+
+def http_complaint(status: int) -> str:
+    """What an HTTP status means to a person who configured the server."""
+    try:
+        name = f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        name = str(status)
+    if status in {401, 403}:
+        return f"it answered HTTP {name}: check the headers, such as Authorization, that it is sent"
+    if status in {404, 405, 406, 415}:
+        return f"it answered HTTP {name}: check its url, which must be that of the MCP endpoint"
+    return f"it answered HTTP {name}"

@@ -1,0 +1,343 @@
+"""One JSON-RPC message a line, over two file descriptors: a server's pipes, or our own 0 and 1.
+
+This is the hot path of the product. The SDK's own stdio streams pass each message through two
+tasks, two memory streams and, on the serving side, a worker thread; these read and write themselves
+and wait only when there is nothing to read or no room to write.
+"""
+
+import json
+import os
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self, cast
+
+import anyio
+import anyio.lowlevel
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INTERNAL_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
+from pydantic import ValidationError
+from pydantic_core import from_json, to_json
+
+from tooldrawer.tool import Json, JsonObject
+
+MOST_BYTES = 64 * 1024 * 1024
+"""A longer line ends the connection: nobody means it, and memory is finite."""
+_CHUNK = 64 * 1024
+"""As much as a pipe holds."""
+_TURN = 64
+"""Messages that are handed out in a row before others get a turn."""
+
+OnNoise = Callable[[bytes], None]
+
+
+def _ignore(line: bytes) -> None:
+    del line
+
+
+class LineReader:
+    """The SDK's `ReadStream` over a file descriptor. Lines that are no messages are skipped."""
+
+    def __init__(
+        self,
+        descriptor: int,
+        *,
+        owned: bool = True,
+        most_bytes: int = MOST_BYTES,
+        on_noise: OnNoise = _ignore,
+    ) -> None:
+        self.noise = 0
+        """How many lines were no messages."""
+        self.fault = ""
+        """Why reading ended, when it was not the other side that ended it."""
+        self._descriptor = _Descriptor(descriptor, owned=owned)
+        self._most_bytes = most_bytes
+        self._on_noise = on_noise
+        self._parts: list[bytes] = []
+        self._length = 0
+        self._lines: deque[bytes] = deque()
+        self._messages: deque[JSONRPCMessage] = deque()
+        self._since_turn = 0
+        self._is_over = False
+
+    async def receive(self) -> SessionMessage | Exception:
+        """The next message.
+
+        Raises:
+            anyio.EndOfStream: The other side is gone, or sent a line that is too long.
+        """
+        self._since_turn += 1
+        if self._since_turn >= _TURN:
+            await self._give_turn()
+        while not self._messages:
+            if self._lines:
+                self._take(self._lines.popleft())
+                self._since_turn += 1
+            elif self._is_over:
+                raise anyio.EndOfStream
+            else:
+                await self._fill()
+            if self._since_turn >= _TURN:
+                await self._give_turn()
+        return SessionMessage(self._messages.popleft())
+
+    async def _give_turn(self) -> None:
+        # Whoever writes faster than we read would otherwise keep the event loop to themselves.
+        self._since_turn = 0
+        await anyio.lowlevel.checkpoint()
+
+    async def _fill(self) -> None:
+        if (chunk := self._descriptor.read(_CHUNK)) is None:
+            await self._descriptor.readable()
+            self._since_turn = 0
+            chunk = self._descriptor.read(_CHUNK)
+        if chunk is None:
+            return
+        if not chunk:
+            self._is_over = True
+            self._lines.append(b"".join(self._parts))
+            self._parts.clear()
+            return
+        first, *others = chunk.split(b"\n")
+        self._parts.append(first)
+        self._length += len(first)
+        # Parts are joined once, at the line's end: a line of many chunks costs its length, not
+        # the square of it.
+        if others:
+            self._lines.append(b"".join(self._parts))
+            self._lines.extend(others[:-1])
+            self._parts = [others[-1]]
+            self._length = len(others[-1])
+        if self._length > self._most_bytes:
+            self._is_over = True
+            self._parts.clear()
+            self.fault = f"it sent a line of more than {self._most_bytes:,} bytes"
+
+    def _take(self, line: bytes) -> None:
+        found = _messages(line)
+        if found:
+            self._messages.extend(found)
+        elif line.strip():
+            self.noise += 1
+            self._on_noise(line)
+
+    async def aclose(self) -> None:
+        """Close the descriptor; one that is not ours is left open, and blocking again."""
+        self._is_over = True
+        self._descriptor.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+class LineWriter:
+    """The SDK's `WriteStream` over a file descriptor. A cancelled send leaves no half line."""
+
+    def __init__(self, descriptor: int, *, owned: bool = True) -> None:
+        self._descriptor = _Descriptor(descriptor, owned=owned)
+        self._lock = anyio.Lock(fast_acquire=True)
+        self._rest = memoryview(b"")
+        """What is still to be written of a line whose beginning is out."""
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Write one message.
+
+        Raises:
+            anyio.BrokenResourceError: Nobody reads any more.
+            anyio.ClosedResourceError: This side was closed.
+        """
+        line = line_of(item.message)
+        async with self._lock:
+            # A sender that was cancelled in mid-line leaves the end of its line to the next one.
+            await self._flush()
+            self._rest = memoryview(line)
+            try:
+                await self._flush()
+            finally:
+                if len(self._rest) == len(line):
+                    self._rest = memoryview(b"")
+
+    async def _flush(self) -> None:
+        while self._rest:
+            written = self._descriptor.write(self._rest)
+            if written is None:
+                await self._descriptor.writable()
+            else:
+                self._rest = self._rest[written:]
+
+    async def aclose(self) -> None:
+        """Close the descriptor; one that is not ours is left open, and blocking again."""
+        self._descriptor.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+class _Descriptor:
+    """A file descriptor that does not block while it is used here."""
+
+    def __init__(self, number: int, *, owned: bool) -> None:
+        self._number = number
+        self._owned = owned
+        self._is_closed = False
+        os.set_blocking(number, False)
+
+    def read(self, most: int) -> bytes | None:
+        """Some bytes; none at the end; `None` when there are none yet."""
+        if self._is_closed:
+            raise anyio.ClosedResourceError
+        try:
+            return os.read(self._number, most)
+        except BlockingIOError:
+            return None
+        except OSError:  # e.g. a terminal that was hung up
+            return b""
+
+    def write(self, data: memoryview) -> int | None:
+        """How much was written; `None` when there is no room."""
+        if self._is_closed:
+            raise anyio.ClosedResourceError
+        try:
+            return os.write(self._number, data)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise anyio.BrokenResourceError from error
+
+    async def readable(self) -> None:
+        await anyio.wait_readable(self._number)
+
+    async def writable(self) -> None:
+        await anyio.wait_writable(self._number)
+
+    def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
+        anyio.notify_closing(self._number)
+        if self._owned:
+            os.close(self._number)
+        else:
+            # 0, 1 and 2 are often one open file, the terminal: whoever uses it next expects this.
+            os.set_blocking(self._number, True)
+
+
+def line_of(message: JSONRPCMessage) -> bytes:
+    """The message as it goes over the wire, with its line end."""
+    plain: dict[str, object] = {"jsonrpc": "2.0"}
+    match message:
+        case JSONRPCRequest():
+            plain |= {"id": message.id, "method": message.method}
+        case JSONRPCResponse():
+            plain |= {"id": message.id, "result": message.result}
+        case JSONRPCError():
+            error = message.error
+            data = {} if error.data is None else {"data": error.data}
+            said = {"code": error.code, "message": error.message, **data}
+            plain |= {"id": message.id, "error": said}
+        case JSONRPCNotification():
+            plain |= {"method": message.method}
+    if isinstance(message, (JSONRPCRequest, JSONRPCNotification)) and message.params is not None:
+        plain["params"] = message.params
+    try:
+        # Half the time of the model's own `model_dump_json` for a small call (0.8 against 1.6 µs).
+        return to_json(plain, inf_nan_mode="null") + b"\n"
+    except ValueError:  # half of a surrogate pair, which JSON can carry and UTF-8 cannot
+        return json.dumps(plain, separators=(",", ":")).encode() + b"\n"
+
+
+def _messages(line: bytes) -> list[JSONRPCMessage]:
+    """The messages of a line: one; several in a batch of 2025-03-26; none when it is noise."""
+    stripped = line.strip()
+    if stripped[:1] not in {b"{", b"["}:
+        return []
+    found = _parsed(stripped)
+    many = found if isinstance(found, list) else [found]
+    return [
+        message
+        for one in many
+        if isinstance(one, dict) and (message := _message(cast("JsonObject", one))) is not None
+    ]
+
+
+def _parsed(line: bytes) -> Json:
+    try:
+        # Then the envelope is built by its own model. Against the SDK's adapter, which tries four
+        # models on the whole text: 2.1 instead of 4.2 µs for a small answer, 0.8 instead of 4.1 ms
+        # for 250 KB.
+        return cast("Json", from_json(line, cache_strings="keys"))
+    except ValueError:
+        pass
+    try:
+        # Slower and milder: half surrogate pairs, deep nesting, bytes that are no UTF-8. An answer
+        # in which one character is wrong is better than a call that waits for its time limit.
+        return cast("Json", json.loads(line.decode(errors="replace")))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _message(found: JsonObject) -> JSONRPCMessage | None:
+    whole = {"jsonrpc": "2.0", **found}
+    try:
+        if "method" in found:
+            kind = JSONRPCRequest if "id" in found else JSONRPCNotification
+            return kind.model_validate(whole)
+        if "result" in found:
+            return _response(whole)
+        if "error" in found:
+            return _error(whole)
+    except ValidationError:
+        pass
+    return None
+
+
+def _response(found: JsonObject) -> JSONRPCMessage:
+    if isinstance(found["result"], dict):
+        return JSONRPCResponse.model_validate(found)
+    # Whoever waits for this answer is told, instead of waiting for the time limit.
+    return _broken(found, "The server's answer is not an object.")
+
+
+def _error(found: JsonObject) -> JSONRPCMessage:
+    try:
+        return JSONRPCError.model_validate({"id": None, **found})
+    except ValidationError:
+        return _broken(found, f"The server's error is not one of JSON-RPC: {found['error']!r:.500}")
+
+
+def _broken(found: JsonObject, why: str) -> JSONRPCError:
+    error = ErrorData(code=INTERNAL_ERROR, message=why)
+    return JSONRPCError.model_validate({"jsonrpc": "2.0", "id": found.get("id"), "error": error})

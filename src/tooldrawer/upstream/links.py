@@ -1,0 +1,124 @@
+"""The two ways to a server: the pipes of a process, or streamable HTTP."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol
+
+import anyio
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.shared.message import SessionMessage
+
+from tooldrawer.upstream.explanation import http_complaint
+from tooldrawer.upstream.lines import MOST_BYTES
+from tooldrawer.upstream.process import Process, running
+from tooldrawer.upstream.spec import UpstreamSpec
+
+_CONNECT = 30.0
+_TURNED_AWAY = {401, 403, 404, 405}
+_SILENCE = 300.0
+"""Seconds without a byte after which an HTTP stream counts as lost; servers send comments."""
+
+
+class Link(Protocol):
+    """A way to a server that is open."""
+
+    @property
+    def streams(self) -> tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]:
+        """As the SDK's dispatcher takes them."""
+        ...
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether it will not work before somebody changes the configuration."""
+        ...
+
+    def explain(self, reason: str, *, was_alive: bool) -> str:
+        """The reason with what is known on this side: why it does not work, or ended."""
+        ...
+
+    async def ended(self) -> None:
+        """Return when the server is gone though the streams are open."""
+        ...
+
+
+def link(spec: UpstreamSpec) -> AbstractAsyncContextManager[Link]:
+    """Open the way that the configuration names."""
+    return _over_http(spec) if spec.url else _over_pipes(spec)
+
+
+@asynccontextmanager
+async def _over_pipes(spec: UpstreamSpec) -> AsyncGenerator[Link]:
+    async with running(spec) as process:
+        yield _Pipes(process)
+
+
+class _Pipes:
+    def __init__(self, process: Process) -> None:
+        self.streams = (process.reader, process.writer)
+        self._process = process
+
+    needs_person = False
+
+    def explain(self, reason: str, *, was_alive: bool) -> str:
+        process = self._process
+        parts = (
+            process.reader.fault or reason,
+            "" if was_alive or not process.end else f"it {process.end}",
+            process.noise,
+            process.last_words and f"it last wrote: {process.last_words}",
+        )
+        return "; ".join(filter(None, parts))
+
+    async def ended(self) -> None:
+        await self._process.ended()
+
+
+@asynccontextmanager
+async def _over_http(spec: UpstreamSpec) -> AsyncGenerator[Link]:
+    statuses = _Statuses()
+    async with (
+        httpx2.AsyncClient(
+            headers=dict(spec.headers),
+            timeout=httpx2.Timeout(_CONNECT, read=max(_SILENCE, spec.timeout + _CONNECT)),
+            event_hooks={"response": [statuses.note]},
+        ) as client,
+        # The SDK's own limit for an event is 1 MiB, which a picture exceeds.
+        streamable_http_client(
+            spec.url, http_client=client, max_sse_event_size=MOST_BYTES
+        ) as streams,
+    ):
+        yield _Http(streams, statuses)
+
+
+class _Statuses:
+    """The last HTTP error: the SDK tells it as an internal error without the number."""
+
+    def __init__(self) -> None:
+        self.last = 0
+
+    async def note(self, response: httpx2.Response) -> None:
+        if response.request.method == "POST":
+            self.last = response.status_code if response.status_code >= 400 else 0
+
+
+class _Http:
+    def __init__(
+        self,
+        streams: tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]],
+        statuses: _Statuses,
+    ) -> None:
+        self.streams = streams
+        self._statuses = statuses
+
+    @property
+    def needs_person(self) -> bool:
+        return self._statuses.last in _TURNED_AWAY
+
+    def explain(self, reason: str, *, was_alive: bool) -> str:
+        del was_alive
+        return http_complaint(self._statuses.last) if self._statuses.last else reason
+
+    async def ended(self) -> None:
+        await anyio.sleep_forever()

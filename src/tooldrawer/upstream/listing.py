@@ -1,0 +1,123 @@
+"""A server's own list of tools as ours. One bad tool costs that tool, never its siblings."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import cast
+
+from tooldrawer.call import is_deeper
+from tooldrawer.naming import fitting, mcp_name
+from tooldrawer.tool import Json, JsonObject, Tool
+from tooldrawer.upstream.spec import UpstreamSpec
+
+MOST_TOOLS = 20_000
+_MOST_LEVELS = 100
+"""Copying what is nested deeper would run out of stack; real definitions have about 20."""
+_MOST_REASONS = 50
+Objection = Callable[[str, JsonObject], str]
+"""Why a tool with this name and schema cannot be called; nothing when it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What is other than in the list before."""
+
+    added: int
+    removed: int
+    changed: int
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+
+def _no_objection(name: str, schema: JsonObject) -> str:
+    del name, schema
+    return ""
+
+
+class Listing:
+    """What a server last listed. An unchanged list is the same tuple of the same tools."""
+
+    def __init__(self, spec: UpstreamSpec, *, template: str) -> None:
+        self.tools: tuple[Tool, ...] = ()
+        self.dropped: tuple[str, ...] = ()
+        """Tools that cannot be used, each with the reason."""
+        self._spec = spec
+        self._template = template
+
+    def read(
+        self, definitions: Sequence[Json], *, objection: Objection = _no_objection
+    ) -> Difference:
+        """Take over a new list."""
+        before = {tool.local_name: tool for tool in self.tools}
+        found: dict[str, Tool] = {}
+        dropped: list[str] = []
+        for position, definition in enumerate(definitions[:MOST_TOOLS]):
+            name = _name(definition) or f"tools[{position}]"
+            reason = _defect(definition, objection) or (
+                "is there twice; the first one is used" if name in found else ""
+            )
+            if reason:
+                dropped.append(f"{name:.80}: {reason}")
+                continue
+            found[name] = self._tool(cast("JsonObject", definition), before.get(name))
+        tools = tuple(filter(self._is_wanted, found.values()))
+        difference = _difference(self.tools, tools)
+        if difference or [t.name for t in tools] != [t.name for t in self.tools]:
+            self.tools = tools
+        self.dropped = _bounded(dropped, len(definitions))
+        return difference
+
+    def _tool(self, definition: JsonObject, old: Tool | None) -> Tool:
+        if old is not None and old.raw == definition:
+            return old
+        plain = Tool.from_mcp(definition, source=self._spec.toolset, trusted=self._spec.trusted)
+        full = mcp_name(self._spec.name, plain.name, template=self._template)
+        name = fitting(full, identity=f"{plain.source}\0{plain.name}")
+        long_name = "" if name == full else full
+        return replace(plain, name=name, origin_name=plain.name, long_name=long_name)
+
+    def _is_wanted(self, tool: Tool) -> bool:
+        names = (tool.local_name, tool.name, tool.long_name or tool.name)
+        return _matches(names, self._spec.allow) and not _matches(names, self._spec.deny)
+
+
+def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def _name(definition: Json) -> str:
+    name = definition.get("name") if isinstance(definition, Mapping) else None
+    return name if isinstance(name, str) else ""
+
+
+def _defect(definition: Json, objection: Objection) -> str:
+    if not isinstance(definition, Mapping):
+        return "is not an object"
+    if not _name(definition):
+        return "has no name"
+    schema = definition.get("inputSchema")
+    if not isinstance(schema, Mapping):
+        return "has no inputSchema" if schema is None else "has an inputSchema that is no object"
+    if is_deeper(definition, _MOST_LEVELS):
+        return f"is nested more than {_MOST_LEVELS} levels deep"
+    return objection(_name(definition), schema)
+
+
+def _difference(before: Sequence[Tool], now: Sequence[Tool]) -> Difference:
+    old = {tool.local_name: tool for tool in before}
+    new = {tool.local_name: tool for tool in now}
+    changed = sum(1 for name, tool in new.items() if name in old and old[name] is not tool)
+    return Difference(
+        added=len(new.keys() - old.keys()),
+        removed=len(old.keys() - new.keys()),
+        changed=changed,
+    )
+
+
+def _bounded(reasons: list[str], listed: int) -> tuple[str, ...]:
+    if listed > MOST_TOOLS:
+        reasons.insert(0, f"{listed - MOST_TOOLS:,} tools: are beyond the {MOST_TOOLS:,} of a list")
+    more = len(reasons) - _MOST_REASONS
+    rest = [f"{more:,} more: for the like"] if more > 0 else []
+    return (*reasons[:_MOST_REASONS], *rest)

@@ -1,0 +1,307 @@
+"""Keeps one server connected and listed, for as long as it is served, whatever it does."""
+
+import logging
+import re
+from collections.abc import Callable, Sequence
+from time import time
+
+import anyio
+import anyio.to_thread
+from mcp import MCPError
+
+from tooldrawer.activity import Emit, Event, UpstreamChanged, UpstreamDown, UpstreamUp
+from tooldrawer.tool import Json, JsonObject
+from tooldrawer.upstream.behind import BEHIND
+from tooldrawer.upstream.connection import Connection, connected
+from tooldrawer.upstream.explanation import explained, leaves
+from tooldrawer.upstream.listening import Subscribed
+from tooldrawer.upstream.listing import Difference, Listing
+from tooldrawer.upstream.manifest import Manifest, Manifests
+from tooldrawer.upstream.negotiation import Hello
+from tooldrawer.upstream.pace import Pace
+from tooldrawer.upstream.spec import UpstreamSpec
+from tooldrawer.upstream.standing import Standing
+from tooldrawer.upstream.turns import Turns
+from tooldrawer.upstream.unreachable import Unreachable
+
+_MOST_FAILURES = 5
+"""So many attempts in a row without a list, and calls no longer wait for the next one."""
+_STEADY = 10.0
+"""Seconds after which a server that ends counts as one that had worked."""
+_LONG_PAUSE = 3.0
+"""Of a longer pause, a call makes a short one."""
+_TOOLS_CHANGED = "notifications/tools/list_changed"
+_logger = logging.getLogger(__name__)
+
+
+class Supervisor:
+    """The one task that starts, lists, watches and restarts a server."""
+
+    def __init__(
+        self,
+        spec: UpstreamSpec,
+        *,
+        listing: Listing,
+        emit: Emit,
+        manifests: Manifests | None,
+        told: Callable[[], None],
+        noticed: Callable[[str, JsonObject], None],
+        pace: Pace,
+    ) -> None:
+        self.connection: Connection | None = None
+        """The one that calls may use."""
+        self.standing = Standing(told=told)
+        self.subscribed = Subscribed()
+        self.hello = Hello(protocol="", instructions="", capabilities={})
+        self.is_known = False
+        self._spec = spec
+        self._listing = listing
+        self._emit = emit
+        self._manifests = manifests
+        self._told = told
+        self._tell = noticed
+        self._pace = pace
+        self._wake = anyio.Event()
+        self._relist = anyio.Event()
+        self._wanted = not spec.lazy
+        self._failures = 0
+        self._unlisted = 0
+        self._was_up = False
+        """Whether this attempt came as far as a list."""
+        self._skip_discover = self._has_begun_otherwise = False
+        self._reported = ""
+        self._saved = manifests.load(spec) if manifests else None
+        # A question that could not be told whose it was is remembered with the next list.
+        self.turns = Turns(asks=bool(self._saved and self._saved.asks), seen_asking=self._list_soon)
+        if self._saved is not None:
+            self._recall(self._saved)
+
+    def _recall(self, saved: Manifest) -> None:
+        self._listing.read(saved.tools)
+        self.hello = Hello(
+            protocol=saved.protocol,
+            instructions=saved.instructions,
+            capabilities=saved.capabilities,
+        )
+        self.is_known = True
+        if self._spec.lazy:
+            self.standing.state = "idle"
+            self.standing.settle()
+
+    def want(self) -> None:
+        """A call needs the server: start it if it is idle, try it soon if it is down."""
+        self._wanted = True
+        is_idle = self.standing.state == "idle"
+        is_far = self.standing.next_try - self._pace.clock() > _LONG_PAUSE
+        if is_idle or is_far:
+            self.standing.next_try = 0.0
+            self._wake.set()
+
+    async def serve(self) -> None:
+        """Run until cancelled; then the server is stopped."""
+        token = BEHIND.set(None)  # whoever starts a supervisor is not behind the calls it carries
+        try:
+            while True:
+                await self._until_wanted()
+                await self._attempt()
+                if self._failures:
+                    await self._rest()
+        finally:
+            self.connection = None
+            BEHIND.reset(token)
+
+    async def _until_wanted(self) -> None:
+        while not self._wanted and self.is_known:
+            self.standing.move("idle", error=self.standing.error)
+            self.standing.settle()
+            self._wake = anyio.Event()
+            await self._wake.wait()
+
+    async def _rest(self) -> None:
+        pause = self._pace.pause(self._failures)
+        self.standing.next_try = self._pace.clock() + pause
+        self._wake = wake = anyio.Event()
+        async with anyio.create_task_group() as group:
+
+            async def sleep() -> None:
+                await self._pace.sleep(pause)
+                group.cancel_scope.cancel()
+
+            group.start_soon(sleep)
+            await wake.wait()
+            group.cancel_scope.cancel()
+
+    async def _attempt(self) -> None:
+        """One life of the connection, from the start of the server to its end."""
+        started = self._pace.clock()
+        if self.standing.state != "down":
+            self.standing.move("connecting", error=self.standing.error)
+        self.standing.starts += 1
+        seen: Connection | None = None
+        failure: Exception | None = None
+        self._was_up = False
+        try:
+            async with connected(self._spec, turns=self.turns, noticed=self._noticed) as seen:
+                definitions = await self._opened(seen)
+                await self._come_up(seen, definitions, started)
+                if self._wanted:
+                    await self._live(seen)
+        except Exception as error:  # the boundary to servers, and to groups out of the SDK
+            _logger.debug("The server %r failed.", self._spec.name, exc_info=True)
+            failure = error
+        finally:
+            self.connection = None
+        if failure is not None or self._wanted:
+            self._go_down(failure or Unreachable("it closed the connection"), seen, started)
+
+    async def _opened(self, connection: Connection) -> list[Json]:
+        limit = self._spec.start_timeout
+        with anyio.move_on_after(limit):
+            await connection.open(skip_discover=self._skip_discover)
+            return await connection.list_tools()
+        raise Unreachable(f"it did not list its tools within {limit:g} s", was_alive=True)
+
+    async def _come_up(
+        self, connection: Connection, definitions: Sequence[Json], started: float
+    ) -> None:
+        was_known = self.is_known
+        difference = self._listing.read(definitions, objection=connection.objection)
+        self.hello, self.is_known = connection.hello, True
+        note = self._note(was_known=was_known)
+        self._was_up, self._unlisted, self._reported = True, 0, ""
+        self.connection = connection if self._wanted else None
+        self.standing.move("up")
+        self.standing.settle()
+        self._report(
+            UpstreamUp(
+                at=time(),
+                upstream=self._spec.name,
+                tools=len(self._listing.tools),
+                duration=self._pace.clock() - started,
+                note=note,
+                dropped=self._listing.dropped,
+            )
+        )
+        if was_known and difference:
+            self._changed(difference)
+        await self._save(definitions)
+
+    def _note(self, *, was_known: bool) -> str:
+        if self._unlisted:
+            return f"after {self._unlisted} failed attempts"
+        if not self._spec.lazy:
+            return ""
+        if self._wanted:
+            return "started by a call"
+        return "" if was_known else "started once, to learn its tools"
+
+    async def _live(self, connection: Connection) -> None:
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(connection.watch, self.subscribed, self._pace)
+                group.start_soon(self._keep_listed, connection)
+                await connection.ended.wait()
+                # Before the server is cleared away, which takes its time: new calls wait already.
+                self.connection = None
+                self.standing.move("connecting")
+                group.cancel_scope.cancel()
+        finally:
+            self.connection = None
+
+    async def _keep_listed(self, connection: Connection) -> None:
+        last = self._pace.clock()
+        while True:
+            await self._relist.wait()
+            early = last + self._pace.listing - self._pace.clock()
+            if early > 0:
+                await self._pace.sleep(early)
+            self._relist = anyio.Event()
+            last = self._pace.clock()
+            try:
+                with anyio.fail_after(self._spec.timeout):
+                    definitions = await connection.list_tools()
+            except (MCPError, Unreachable, TimeoutError):
+                continue  # the last list stays; when the server is gone, that is seen elsewhere
+            difference = self._listing.read(definitions, objection=connection.objection)
+            if difference:
+                self._changed(difference)
+                self._told()
+            await self._save(definitions)
+
+    def _go_down(self, error: Exception, connection: Connection | None, started: float) -> None:
+        found = [each for each in leaves(error) if isinstance(each, Unreachable)]
+        if self._begins_otherwise(found):
+            return
+        text = self._sentence(error, connection)
+        is_final = any(each.is_final for each in found)
+        is_final |= connection is not None and connection.way.needs_person
+        lived = self._pace.clock() - started
+        self._failures = 1 if self._was_up and lived > _STEADY else self._failures + 1
+        if self._was_up and self._spec.lazy:
+            self._wanted, self._failures = False, 0  # the next call starts it again
+        self._unlisted = 0 if self._was_up else self._unlisted + 1
+        is_down = is_final or self._unlisted >= _MOST_FAILURES
+        self.standing.move("down" if is_down else "connecting", error=text)
+        self.standing.settle()
+        # Process ids and times make every complaint a new one: numbers are not news.
+        if (news := re.sub(r"\d+", "", text)) != self._reported:
+            self._reported = news
+            self._report(UpstreamDown(at=time(), upstream=self._spec.name, error=text))
+
+    def _begins_otherwise(self, found: Sequence[Unreachable]) -> bool:
+        """Whether to try once more at once, with the handshake first."""
+        if any(each.dislikes_discover for each in found) and not self._has_begun_otherwise:
+            self._skip_discover = self._has_begun_otherwise = True
+            return True
+        self._skip_discover &= self._was_up
+        return False
+
+    def _sentence(self, error: Exception, connection: Connection | None) -> str:
+        reason = explained(error)
+        if connection is not None:
+            first = next(leaves(error))
+            was_alive = isinstance(first, Unreachable) and first.was_alive
+            reason = connection.way.explain(reason, was_alive=was_alive)
+        if reason.startswith("The server "):
+            return reason
+        what = "stopped" if self._was_up else "cannot be reached"
+        return f"The server {self._spec.name!r} {what}: {reason.rstrip('.')}."
+
+    async def _save(self, definitions: Sequence[Json]) -> None:
+        manifest = Manifest(
+            tools=definitions,
+            instructions=self.hello.instructions,
+            capabilities=self.hello.capabilities,
+            protocol=self.hello.protocol,
+            asks=self.turns.asks,
+        )
+        if self._manifests is not None and manifest != self._saved:
+            self._saved = manifest
+            await anyio.to_thread.run_sync(self._manifests.save, self._spec, manifest)
+
+    def _noticed(self, method: str, params: JsonObject) -> None:
+        if method == _TOOLS_CHANGED:
+            self._list_soon()
+        else:
+            self._tell(method, params)
+
+    def _list_soon(self) -> None:
+        self._relist.set()
+
+    def _changed(self, difference: Difference) -> None:
+        self._report(
+            UpstreamChanged(
+                at=time(),
+                upstream=self._spec.name,
+                added=difference.added,
+                removed=difference.removed,
+                changed=difference.changed,
+                dropped=self._listing.dropped,
+            )
+        )
+
+    def _report(self, event: Event) -> None:
+        try:
+            self._emit(event)
+        except Exception:  # the boundary to whoever listens
+            _logger.exception("An event of the server %r was lost.", self._spec.name)

@@ -1,0 +1,276 @@
+"""An MCP server as a toolset."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import anyio
+from mcp import MCPError
+from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_REQUEST
+
+from tooldrawer.activity import Emit
+from tooldrawer.call import ToolCall, ToolResult
+from tooldrawer.errors import ServerRefused, ToolFailed, ToolTimedOut
+from tooldrawer.naming import DEFAULT_TEMPLATE
+from tooldrawer.tool import Json, JsonObject, Tool
+from tooldrawer.upstream.behind import BEHIND
+from tooldrawer.upstream.connection import Connection
+from tooldrawer.upstream.listing import Listing
+from tooldrawer.upstream.manifest import Manifests
+from tooldrawer.upstream.pace import Pace
+from tooldrawer.upstream.spec import UpstreamSpec
+from tooldrawer.upstream.standing import UpstreamStatus
+from tooldrawer.upstream.supervisor import Supervisor
+from tooldrawer.upstream.turns import Flight
+
+_GONE = 1.0
+"""Seconds for the end of a connection to be noticed by everybody."""
+_logger = logging.getLogger(__name__)
+
+
+def _ignore(*_: object) -> None: ...
+
+
+class Upstream:
+    """The tools of one MCP server, which is started, watched and restarted by `serve`."""
+
+    def __init__(
+        self,
+        spec: UpstreamSpec,
+        *,
+        emit: Emit,
+        template: str = DEFAULT_TEMPLATE,
+        manifests: Manifests | None = None,
+        changed: "Callable[[Upstream], None]" = _ignore,
+        notified: "Callable[[Upstream, str, JsonObject], None]" = _ignore,
+        pace: Pace | None = None,
+    ) -> None:
+        self.name = spec.toolset
+        self.spec = spec
+        self._listing = Listing(spec, template=template)
+        self._changed = changed
+        self._notified = notified
+        self._pace = pace or Pace()
+        self._calls = 0
+        self._is_closing = False
+        self._landed = anyio.Event()
+        self._supervisor = Supervisor(
+            spec,
+            listing=self._listing,
+            emit=emit,
+            manifests=manifests,
+            told=self._on_change,
+            noticed=self._on_notice,
+            pace=self._pace,
+        )
+
+    @property
+    def status(self) -> UpstreamStatus:
+        """Where it stands."""
+        standing = self._supervisor.standing
+        return UpstreamStatus(
+            name=self.spec.name,
+            state=standing.state,
+            protocol=self.protocol,
+            tools=len(self._listing.tools),
+            error=standing.error,
+            since=standing.since,
+            starts=standing.starts,
+        )
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its tools are known: listed in this run, or from the manifest."""
+        return self._supervisor.is_known
+
+    @property
+    def instructions(self) -> str:
+        """How the server wants to be used, in its words."""
+        return self._supervisor.hello.instructions
+
+    @property
+    def capabilities(self) -> JsonObject:
+        """What the server can do, in MCP's words."""
+        return self._supervisor.hello.capabilities
+
+    @property
+    def protocol(self) -> str:
+        """The version of MCP that was agreed on, now or the last time."""
+        return self._supervisor.hello.protocol
+
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that it last listed; the same object while they are unchanged."""
+        return self._listing.tools
+
+    async def serve(self) -> None:
+        """Keep it connected until cancelled, then stop it. Never raises anything else."""
+        await self._supervisor.serve()
+
+    async def settled(self) -> None:
+        """Return when it is up or idle, or when its first attempt has failed."""
+        await self._supervisor.standing.settled()
+
+    async def run(self, tool: Tool, call: ToolCall) -> ToolResult:
+        """Run one of its tools.
+
+        Raises:
+            ToolFailed: The server cannot be reached, or gave no result.
+            ServerRefused: It answered with a protocol error.
+        """
+        params: JsonObject = {"name": tool.local_name, "arguments": dict(call.arguments)}
+        return self._result(await self.request("tools/call", params))
+
+    async def request(
+        self,
+        method: str,
+        params: JsonObject,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - a question to a person stops its clock
+    ) -> dict[str, Any]:
+        """Any request, for the client that `BEHIND` names; the answer as it came.
+
+        Raises:
+            ToolFailed: The server cannot be reached, or gave no answer.
+            ServerRefused: It answered with a protocol error.
+        """
+        seconds = self.spec.timeout if timeout is None else timeout
+        if self._is_closing:
+            raise ToolFailed(f"The server {self.spec.name!r} is being stopped. Tell the user.")
+        self._calls += 1
+        try:
+            connection = self._supervisor.connection or await self._connected(seconds)
+            if (own := self._answered_here(connection, method, params)) is not None:
+                return own
+            return await self._exchange(connection, method, params, seconds)
+        finally:
+            self._calls -= 1
+            if not self._calls:
+                self._landed.set()
+
+    async def drained(self) -> None:
+        """Take no more calls, and return when those in flight are over."""
+        self._is_closing = True
+        while self._calls:
+            self._landed = anyio.Event()
+            await self._landed.wait()
+
+    async def _connected(self, seconds: float) -> Connection:
+        """The connection, when it is there in time."""
+        with anyio.move_on_after(seconds):
+            while True:
+                if (connection := self._supervisor.connection) is not None:
+                    return connection
+                state = self._supervisor.standing.state
+                left = self._supervisor.standing.next_try - self._pace.clock()
+                self._supervisor.want()
+                if state == "down":
+                    raise ToolFailed(self._down(left))
+                await self._supervisor.standing.moved()
+        error = self._supervisor.standing.error
+        raise ToolTimedOut(
+            f"The server {self.spec.name!r} was not ready within {seconds:g} s, so the call was "
+            f"not made. {error + ' ' if error else ''}Try again later, or use another tool."
+        )
+
+    def _down(self, left: float) -> str:
+        error = self._supervisor.standing.error
+        is_soon = self._supervisor.standing.next_try <= self._pace.clock()
+        when = "right now" if is_soon else f"in {max(left, 1):.0f} s"
+        return (
+            f"The server {self.spec.name!r} is down, so the call was not made. {error} It is tried "
+            f"again {when}. Use another tool meanwhile, or tell the user."
+        )
+
+    def _answered_here(
+        self, connection: Connection, method: str, params: JsonObject
+    ) -> dict[str, Any] | None:
+        """The answer to what 2026-07-28 has no request for any more."""
+        uri = params.get("uri")
+        if method == "resources/subscribe" and isinstance(uri, str):
+            self._supervisor.subscribed.change(added=uri)
+        elif method == "resources/unsubscribe" and isinstance(uri, str):
+            self._supervisor.subscribed.change(removed=uri)
+        elif method != "logging/setLevel":  # it goes with each call, in the client's `meta`
+            return None
+        return {} if connection.is_modern else None
+
+    async def _exchange(
+        self, connection: Connection, method: str, params: JsonObject, seconds: float
+    ) -> dict[str, Any]:
+        flight, turns = Flight(BEHIND.get(), seconds), self._supervisor.turns
+        if not turns.enter(flight):
+            await self._turn(flight, seconds)
+        try:
+            with flight.limit:
+                return await connection.request(method, params, flight)
+        except MCPError as error:
+            raise await self._failure(connection, error) from error
+        finally:
+            turns.leave(flight)
+        raise ToolTimedOut(
+            f"The server {self.spec.name!r} did not answer within {seconds:g} s and was told to "
+            "stop. It may or may not have taken effect: check before you try again."
+        )
+
+    async def _turn(self, flight: Flight, seconds: float) -> None:
+        with anyio.move_on_after(seconds):
+            await self._supervisor.turns.wait(flight)
+            return
+        raise ToolTimedOut(
+            f"The server {self.spec.name!r} is busy with another client's call, so this one was "
+            "not made. Try again later."
+        )
+
+    async def _failure(self, connection: Connection, error: MCPError) -> ToolFailed:
+        name = repr(self.spec.name)
+        if error.code == CONNECTION_CLOSED:
+            # A server may use the code itself; then the connection is still there.
+            with anyio.move_on_after(_GONE):
+                await connection.ended.wait()
+            if connection.ended.is_set():
+                return ToolFailed(
+                    f"The server {name} stopped during the call, which may or may not have taken "
+                    "effect: check before you try again. The server is being restarted."
+                )
+            if self.spec.url:
+                return ToolFailed(
+                    f"The connection to the server {name} broke during the call, which may or may "
+                    "not have taken effect: check before you try again."
+                )
+        if (
+            self.spec.url
+            and error.code == INVALID_REQUEST
+            and error.message == "Session terminated"
+        ):
+            connection.ended.set()  # only a new session helps
+            return ToolFailed(
+                f"The server {name} has forgotten this session, so the call was not made. It is "
+                "being connected anew: try again."
+            )
+        if self.spec.url and error.code == INTERNAL_ERROR and error.data is None:
+            said = connection.way.explain("", was_alive=True)
+            if said:
+                return ToolFailed(f"The server {name} gave no answer: {said}. Tell the user.")
+        return ServerRefused(error.message, code=error.code, data=error.data)
+
+    def _result(self, raw: Mapping[str, Any]) -> ToolResult:
+        content = raw.get("content", [])
+        blocks = cast("list[Json]", content) if isinstance(content, list) else [None]
+        if all(isinstance(block, Mapping) for block in blocks):
+            return ToolResult.from_mcp(raw)
+        raise ToolFailed(
+            f"The server {self.spec.name!r} answered with something that is no result. Tell the "
+            "user; do not try again."
+        )
+
+    def _on_change(self) -> None:
+        try:
+            self._changed(self)
+        except Exception:  # the boundary to whoever uses it
+            _logger.exception("A change of the server %r was not taken in.", self.spec.name)
+
+    def _on_notice(self, method: str, params: JsonObject) -> None:
+        try:
+            self._notified(self, method, params)
+        except Exception:  # the boundary to whoever uses it
+            _logger.exception("A notice of the server %r was not taken in.", self.spec.name)

@@ -1,0 +1,246 @@
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
+
+from tooldrawer.upstream.lines import LineReader, LineWriter, line_of
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    read, write = os.pipe()
+    yield read, write
+    for descriptor in (read, write):
+        with suppress(OSError):
+            os.close(descriptor)
+
+
+async def _all(reader: LineReader) -> list[Any]:
+    found: list[Any] = []
+    with anyio.fail_after(10):
+        async with reader:
+            async for item in reader:
+                assert isinstance(item, SessionMessage)
+                found.append(item.message)
+    return found
+
+
+async def _read(pipe: tuple[int, int], data: bytes, **options: Any) -> tuple[list[Any], LineReader]:
+    read, write = pipe
+    reader = LineReader(read, **options)
+    os.write(write, data)
+    os.close(write)
+    return await _all(reader), reader
+
+
+async def test_each_kind_of_message_is_read(pipe: tuple[int, int]) -> None:
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "method": "notifications/x", "params": {"a": [None]}},
+        {"jsonrpc": "2.0", "id": "a", "result": {"b": 1.5}},
+        {"jsonrpc": "2.0", "id": 2, "error": {"code": -1, "message": "no", "data": [1]}},
+    ]
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    found, reader = await _read(pipe, data)
+    kinds = [JSONRPCRequest, JSONRPCNotification, JSONRPCResponse, JSONRPCError]
+    assert [type(message) for message in found] == kinds
+    assert [message.model_dump(exclude_unset=True) for message in found] == lines
+    assert reader.noise == 0
+
+
+async def test_a_message_goes_out_as_one_line_and_comes_back_the_same(
+    pipe: tuple[int, int],
+) -> None:
+    read, write = pipe
+    messages = [
+        JSONRPCRequest(jsonrpc="2.0", id=1, method="m", params={"text": "a\nb\u2028ü😀"}),
+        JSONRPCRequest(jsonrpc="2.0", id=1, method="no_params"),
+        JSONRPCNotification(jsonrpc="2.0", method="n", params={"big": 2**80, "f": 0.1}),
+        JSONRPCResponse(jsonrpc="2.0", id="x", result={"nested": {"a": [1, None, True]}}),
+        JSONRPCError(
+            jsonrpc="2.0", id=None, error=ErrorData(code=1, message="m", data={"a": None})
+        ),
+        JSONRPCResponse(jsonrpc="2.0", id=2, result={"half a pair": "\ud800"}),
+    ]
+    writer = LineWriter(write)
+    for message in messages:
+        assert line_of(message).count(b"\n") == 1
+        await writer.send(SessionMessage(message))
+    await writer.aclose()
+    found = await _all(LineReader(read))
+    assert [each.model_dump() for each in found] == [each.model_dump() for each in messages]
+
+
+async def test_noise_is_skipped_and_counted(pipe: tuple[int, int]) -> None:
+    heard: list[bytes] = []
+    data = b'loading {\n\n{"a": 1}\n[1]\n{"jsonrpc": "2.0", "id": {}, "method": "m"}\n\xff\xfe\n'
+    good = b'{"jsonrpc": "2.0", "id": 1, "result": {}}\n'
+    found, reader = await _read(pipe, data + good, on_noise=heard.append)
+    assert len(found) == 1
+    assert reader.noise == len(heard) == 5
+    assert heard[0] == b"loading {"
+
+
+async def test_what_almost_is_an_answer_reaches_whoever_waits_for_it(
+    pipe: tuple[int, int],
+) -> None:
+    data = (
+        b'{"jsonrpc": "2.0", "id": 1, "result": null}\n'
+        b'{"jsonrpc": "2.0", "id": 2, "error": "broken"}\n'
+        b'{"id": 3, "result": {}}\n'
+        b'{"jsonrpc": "2.0", "id": 4, "result": {"latin": "\xe9"}}\n'
+        b'[{"jsonrpc": "2.0", "id": 5, "result": {}}, {"jsonrpc": "2.0", "id": 6, "result": {}}]\n'
+        b'{"jsonrpc": "2.0", "id": 7, "result": {"no": "line end"}}'
+    )
+    found, reader = await _read(pipe, data)
+    assert [message.id for message in found] == [1, 2, 3, 4, 5, 6, 7]
+    assert [type(message) for message in found[:2]] == [JSONRPCError, JSONRPCError]
+    assert found[3].result == {"latin": "\ufffd"}
+    assert reader.noise == 0
+
+
+async def test_hopeless_nesting_is_noise(pipe: tuple[int, int]) -> None:
+    found, reader = await _read(pipe, b'{"id": 1, "result": ' + b"[" * 20_000 + b"\n")
+    assert (found, reader.noise) == ([], 1)
+
+
+async def test_messages_of_five_megabytes_pass_both_ways(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    large = JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": "ä\\" * 1_700_000})
+    writer, found = LineWriter(write), list[Any]()
+
+    async def write_them() -> None:
+        async with writer:
+            for _ in range(3):
+                await writer.send(SessionMessage(large))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(write_them)
+        found = await _all(LineReader(read))
+    assert [each.result == large.result for each in found] == [True] * 3
+
+
+async def test_a_line_beyond_the_limit_ends_the_stream_and_says_why(pipe: tuple[int, int]) -> None:
+    found, reader = await _read(pipe, b"{" + b"x" * 5000, most_bytes=4000)
+    assert found == []
+    assert "more than 4,000 bytes" in reader.fault
+
+
+async def test_writers_take_turns_and_never_mix_their_lines(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    writer = LineWriter(write)
+
+    async def send(number: int) -> None:
+        result = {"n": number, "text": str(number % 10) * 40_000}
+        await writer.send(SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=number, result=result)))
+
+    async def write_all() -> None:
+        async with anyio.create_task_group() as inner:
+            for number in range(30):
+                inner.start_soon(send, number)
+        await writer.aclose()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(write_all)
+        found = await _all(LineReader(read))
+    assert sorted(each.id for each in found) == list(range(30))
+    assert all(set(each.result["text"]) == {str(each.id % 10)} for each in found)
+
+
+async def test_a_cancelled_send_leaves_no_half_line(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    writer = LineWriter(write)
+    large = JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": "x" * 500_000})
+    small = JSONRPCResponse(jsonrpc="2.0", id=2, result={})
+    async with anyio.create_task_group() as group:
+        group.start_soon(writer.send, SessionMessage(large))
+        await anyio.wait_readable(read)
+        group.cancel_scope.cancel()
+
+    async def go_on() -> None:
+        await writer.send(SessionMessage(small))
+        await writer.aclose()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(go_on)
+        found = await _all(LineReader(read))
+    assert [each.id for each in found] == [1, 2]
+
+
+async def test_a_send_that_nobody_reads_is_refused(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    writer = LineWriter(write)
+    os.close(read)
+    message = SessionMessage(JSONRPCNotification(jsonrpc="2.0", method="n"))
+    with pytest.raises(anyio.BrokenResourceError):
+        await writer.send(message)
+    await writer.aclose()
+    with pytest.raises(anyio.ClosedResourceError):
+        await writer.send(message)
+
+
+async def test_a_flood_leaves_others_their_turn(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    os.set_blocking(write, False)
+    reader, turns, count = LineReader(read), 0, 0
+    line = b'{"jsonrpc": "2.0", "method": "n"}\n'
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await anyio.lowlevel.checkpoint()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(take_turns)
+        for _ in range(20):
+            with suppress(BlockingIOError):
+                os.write(write, line * 1000)
+            for _ in range(500):
+                await reader.receive()
+                count += 1
+        group.cancel_scope.cancel()
+    await reader.aclose()
+    assert turns > count / 200
+
+
+async def test_descriptors_of_others_stay_open_and_block_again(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    reader, writer = LineReader(read, owned=False), LineWriter(write, owned=False)
+    assert not os.get_blocking(read)
+    await reader.aclose()
+    await writer.aclose()
+    assert os.get_blocking(read)
+    assert os.get_blocking(write)
+
+
+async def test_reading_can_be_cancelled_and_taken_up_again(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    reader = LineReader(read)
+    with anyio.move_on_after(0.01) as scope:
+        await reader.receive()
+    assert scope.cancelled_caught
+    os.write(write, b'{"jsonrpc": "2.0", "id": 1, "result": {}}\n')
+    os.close(write)
+    assert len(await _all(reader)) == 1
+
+
+async def test_a_regular_file_can_be_read_too(tmp_path: Any) -> None:
+    file = tmp_path / "lines"
+    file.write_bytes(b'{"jsonrpc": "2.0", "id": 1, "result": {}}\n' * 3)
+    assert len(await _all(LineReader(os.open(file, os.O_RDONLY)))) == 3
