@@ -85,13 +85,17 @@ def is_deeper(value: Json, most: int) -> bool:
     level = [value]
     for _ in range(most + 1):
         level = [item for part in level for item in _inside(part)]
-    return bool(level)
+        if not level:
+            return False
+    return True
 
 
 def _inside(value: Json) -> Iterable[Json]:
+    if isinstance(value, str):
+        return ()
     if isinstance(value, Mapping):
         return value.values()
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    return value if isinstance(value, Sequence) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

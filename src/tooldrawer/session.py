@@ -167,7 +167,7 @@ class Session:
             if isinstance(error, CallRejected):
                 self.ledger.retried(parts.counter.count(str(error)))
             result = replace(ToolResult.of_text(str(error), is_error=True), cause=error)
-        return replace(result, call_id=call_id)
+        return replace(result, call_id=call_id) if result.call_id != call_id else result
 
     async def call_all(self, calls: Calls, *, concurrency: int | None = None) -> list[ToolResult]:
         """Answer all calls of one turn, at most `concurrency` at a time; the order is kept."""

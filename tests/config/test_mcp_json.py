@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties.strategies import quick
 from tests.requirements import requirement
 from tooldrawer import Config, Drawer, FunctionToolset
 from tooldrawer.activity import ConfigReloaded
@@ -204,6 +205,7 @@ def test_a_name_that_cannot_be_used_is_made_one() -> None:
     assert len(found.notes) == 6
 
 
+@quick(100)
 @given(st.lists(st.text(max_size=60), max_size=8), st.lists(st.text(max_size=3), max_size=3))
 def test_names_are_usable_unique_and_the_same_every_time(
     given: list[str], taken: list[str]
@@ -228,6 +230,7 @@ values = st.recursive(
 )
 
 
+@quick(100)
 @given(values, st.sampled_from([None, 2]))
 def test_what_json_can_say_is_read_as_python_reads_it(value: Any, indent: int | None) -> None:
     for is_ascii in (True, False):
@@ -235,12 +238,14 @@ def test_what_json_can_say_is_read_as_python_reads_it(value: Any, indent: int | 
         assert JsonText(text).value == json.loads(text)
 
 
+@quick(100)
 @given(st.text(max_size=60) | st.text('{}[]:,"\\/* \n0-1e.truefalsn', max_size=40))
 def test_no_text_breaks_the_reader(text: str) -> None:
     with suppress(ConfigError):
         assert read(text, name="x.json").servers == ()
 
 
+@quick(100)
 @given(st.dictionaries(st.text(max_size=6), values, max_size=3), st.data())
 def test_no_entry_breaks_the_reader(entry: dict[str, Any], data: st.DataObject) -> None:
     known = ["command", "args", "env", "cwd", "url", "headers", "type", "disabled", "timeout"]

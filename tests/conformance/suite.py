@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -24,9 +25,15 @@ class Outcome:
     scenarios: frozenset[str]
     checks: Counter[tuple[str, str]]
     """How often a check of a scenario passed; some are made several times."""
-    failures: tuple[str, ...]
-    """Each failed check with the suite's own words."""
+    failures: tuple[tuple[str, str], ...]
+    """Scenarios, and the suite's own words on a check of theirs that failed."""
     report: str
+
+    def words_on(self, lost: Iterable[tuple[str, str]]) -> str:
+        """Why checks that should have passed did not, and the summary."""
+        scenarios = {scenario for scenario, _ in lost}
+        words = (words for scenario, words in self.failures if scenario in scenarios)
+        return "\n".join((*words, self.report))
 
 
 def run(url: str, revision: str, folder: Path) -> Outcome:
@@ -54,7 +61,7 @@ def run(url: str, revision: str, folder: Path) -> Outcome:
             if check["status"] == "SUCCESS"
         ),
         failures=tuple(
-            f"{scenario}:{check['id']}: {check.get('errorMessage', '')}"
+            (scenario, f"{scenario}:{check['id']}: {check.get('errorMessage', '')}")
             for scenario, checks in found.items()
             for check in checks
             if check["status"] in {"FAILURE", "WARNING"}

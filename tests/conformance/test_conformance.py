@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
+from mcp import Client
 
 from tests.conformance.suite import run
 from tests.real.gateways import configuration, over_http
@@ -13,8 +15,24 @@ from tooldrawer.upstream.spec import UpstreamSpec
 pytestmark = [needs("conformance"), pytest.mark.timeout(300)]
 
 REVISIONS = ["2025-11-25", "2026-07-28"]
-LOST: dict[str, set[str]] = {"2025-11-25": set(), "2026-07-28": set()}
-"""Checks, beyond what the revision requires, that the server passes and the gateway does not."""
+LOST = {
+    "2025-11-25": {
+        # No event of a stream is kept for a client that comes back for it. It is recommended only.
+        "server-sse-polling:server-sse-priming-event",
+        "server-sse-polling:server-sse-retry-field",
+        "server-sse-polling:server-sse-disconnect-resume",
+    },
+    "2026-07-28": {
+        # Of an extension that neither side has. The server passes by accident: it answers a call
+        # of an unknown tool with a result, where the gateway answers -32602 as MCP says.
+        "tasks-capability-negotiation:sep-2663-server-rejects-undeclared-client",
+        "tasks-dispatch-and-envelope:sep-2663-legacy-task-param-ignored",
+        "tasks-dispatch-and-envelope:tasks-immediate-result-shortcut",
+        "tasks-dispatch-and-envelope:tasks-result-type-complete-on-non-task-responses",
+        "tasks-lifecycle:tasks-sync-tool-call",
+    },
+}
+"""Checks that the server passes and the gateway does not, all beyond what a revision requires."""
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -29,9 +47,16 @@ def test_the_gateway_passes_every_check_that_the_server_behind_it_passes(
         server = UpstreamSpec(name="example", url=f"{address}/mcp")
         config = configuration(tmp_path, [server], template="{tool}", mode="passthrough")
         with over_http(config) as url:
+            anyio.run(_connected, url)
             through = run(url, revision, tmp_path / "through")
 
-    lost = {":".join(check) for check in directly.checks - through.checks}
-    assert lost == LOST[revision], "\n".join((*through.failures, through.report))
+    lost = directly.checks - through.checks
+    assert {":".join(check) for check in lost} == LOST[revision], through.words_on(lost)
     assert through.code == 0, through.report
     assert through.scenarios == directly.scenarios
+
+
+async def _connected(url: str) -> None:
+    """Wait until the gateway has reached the server: it answers lists before, but not calls."""
+    async with Client(url) as client:
+        await client.call_tool("test_simple_text")

@@ -5,11 +5,12 @@
 
 import base64
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import mcp_types as types
 from mcp import MCPError
+from mcp.server.connection import allowed_log_levels
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.runner import serve_loop
@@ -41,11 +42,15 @@ TOOLS = {
     "grow": ("Get one more tool", NOTHING),
     "cancelled": ("Say which calls were cancelled", NOTHING),
     "delete_all": ("Delete everything", NOTHING),
-    "say": ("Log a line", NOTHING),
+    "say": ("Log two lines, one of them an error", NOTHING),
+    "meta": ("Tell what came along with the call", NOTHING),
+    "root": ("Name the folders of the client", NOTHING),
 }
 bus = InMemorySubscriptionBus()
 grown: list[str] = []
 given_up: list[str] = []
+LEVELS = get_args(types.LoggingLevel)
+level: list[types.LoggingLevel] = ["debug"]
 
 
 def text(said: str, **more: Any) -> types.CallToolResult:
@@ -76,7 +81,7 @@ async def call_tool(  # noqa: C901, PLR0911  one branch for each tool
             total = given["a"] + given["b"]
             return text(str(total), structured_content={"sum": total})
         case "slow":
-            return await _slow(ctx, int(given.get("n", 3)))
+            return await _slow(ctx, int(given.get("n", 3)), str(given.get("label")))
         case "image":
             picture = types.ImageContent(type="image", data=PNG, mime_type="image/png")
             return types.CallToolResult(content=[picture])
@@ -100,24 +105,41 @@ async def call_tool(  # noqa: C901, PLR0911  one branch for each tool
         case "delete_all":
             return text("everything is gone")
         case "say":
-            line = types.LoggingMessageNotificationParams(level="info", data="a line", logger="own")
-            await ctx.session.send_notification(
-                types.LoggingMessageNotification(params=line), related_request_id=ctx.request_id
-            )
-            return text("said")
+            return await _say(ctx)
+        case "meta":
+            return text("meta", structured_content=dict((ctx.params or {}).get("_meta") or {}))
+        case "root":
+            return await _root(ctx, params)
         case _:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
 
 
-async def _slow(ctx: Context, count: int) -> types.CallToolResult:
+async def _slow(ctx: Context, count: int, label: str) -> types.CallToolResult:
     try:
         for step in range(count):
             await ctx.session.report_progress(step + 1, count, f"step {step + 1}")
             await anyio.sleep(0.1)
     except anyio.get_cancelled_exc_class():
-        given_up.append("slow")
+        given_up.append(label)
         raise
     return text("done")
+
+
+async def _say(ctx: Context) -> types.CallToolResult:
+    allowed = allowed_log_levels(ctx.protocol_version, ctx.meta)
+    least = LEVELS.index(level[0]) if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS else 0
+    for each in ("info", "error"):
+        if each in allowed and LEVELS.index(each) >= least:
+            line = types.LoggingMessageNotificationParams(level=each, data="a line", logger="own")
+            await ctx.session.send_notification(
+                types.LoggingMessageNotification(params=line), related_request_id=ctx.request_id
+            )
+    return text("said")
+
+
+async def set_level(_: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
+    level[0] = params.level
+    return types.EmptyResult()
 
 
 def _mixed() -> types.CallToolResult:
@@ -178,6 +200,20 @@ async def _think(
     return text(answer.content.text)
 
 
+async def _root(
+    ctx: Context, params: types.CallToolRequestParams
+) -> types.CallToolResult | types.InputRequiredResult:
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        answer = (params.input_responses or {}).get("folders")
+        if answer is None:
+            asked = {"folders": types.ListRootsRequest()}
+            return types.InputRequiredResult(input_requests=asked, request_state="looking")
+    else:
+        answer = await ctx.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
+    assert isinstance(answer, types.ListRootsResult)
+    return text(" ".join(str(root.uri) for root in answer.roots))
+
+
 async def list_prompts(
     _: Context, __: types.PaginatedRequestParams | None
 ) -> types.ListPromptsResult:
@@ -229,6 +265,8 @@ server = Server(
     on_completion=complete,
     on_subscriptions_listen=ListenHandler(bus),
 )
+# As a constructor argument it would warn that the stateless era has no logging.
+server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, set_level)
 
 
 async def main(*, legacy: bool) -> None:

@@ -1,40 +1,12 @@
-import json
 from collections.abc import AsyncGenerator, Generator
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
-from mcp_types import CallToolResult
 
 from tests.real.conversations import Conversation, Person
 from tests.real.gateways import configuration, over_http, over_stdio
 from tests.real.servers import upstreams
-from tooldrawer.tool import JsonObject
-from tooldrawer.upstream.spec import UpstreamSpec
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """Every server on files of its own, and a gateway's configuration with all of them."""
-
-    folder: Path
-    specs: dict[str, UpstreamSpec]
-    config: Path
-    results: dict[str, CallToolResult] = field(default_factory=dict[str, CallToolResult])
-
-    def alone(self, server: str) -> StdioServerParameters:
-        """How to start a server without the gateway."""
-        spec = self.specs[server]
-        return StdioServerParameters(command=spec.command, args=list(spec.args), env=dict(spec.env))
-
-    async def directly(self, server: str, tool: str, arguments: JsonObject) -> CallToolResult:
-        """What a tool gives without the gateway; asked once, since starting a server takes long."""
-        key = json.dumps([server, tool, arguments])
-        if key not in self.results:
-            async with Client(self.alone(server)) as client:
-                self.results[key] = await client.call_tool(tool, dict(arguments))
-        return self.results[key]
+from tests.real.setting import Setting
 
 
 @pytest.fixture(scope="package")

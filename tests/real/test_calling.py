@@ -7,9 +7,9 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 
-from tests.real.conftest import Setting
 from tests.real.conversations import Conversation, text
 from tests.real.servers import needs
+from tests.real.setting import Setting
 from tooldrawer.tool import JsonObject
 
 pytestmark = pytest.mark.anyio

@@ -42,13 +42,11 @@ async def test_a_tool_is_found_and_described(
 
 
 @needs("gitlab")
-async def test_tools_with_broken_schemas_are_found_and_can_be_called(
+async def test_a_tool_with_a_broken_schema_is_found(
     conversation: Conversation,
 ) -> None:
     found = await conversation.search("search for GitLab projects")
     assert "mcp_gitlab_search_repositories" in found
-    described = await conversation.describe("mcp_gitlab_search_repositories")
-    assert cast("JsonObject", described["parameters"])["type"] == "object"
 
 
 @needs("gitlab")

@@ -4,8 +4,8 @@ import pytest
 from mcp import Client
 from pydantic import ValidationError
 
-from tests.real.conftest import Setting
 from tests.real.servers import SPEAKS, needs
+from tests.real.setting import Setting
 
 pytestmark = pytest.mark.anyio
 

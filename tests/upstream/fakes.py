@@ -163,9 +163,21 @@ async def running(
         group.cancel_scope.cancel()
 
 
+async def eventually(condition: Callable[[], object]) -> None:
+    """Wait for what another process does, which nobody tells us."""
+    with anyio.fail_after(LONG):
+        while not condition():  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+
+
 def structured(result: ToolResult) -> Any:
     """What the tool gave, for looking into it."""
     return result.structured
+
+
+def pids(file: Path) -> list[int]:
+    """What servers wrote there."""
+    return [int(line) for line in file.read_text(encoding="utf-8").split()] if file.exists() else []
 
 
 def alive(pid: int) -> bool:

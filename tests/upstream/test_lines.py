@@ -155,6 +155,7 @@ async def test_writers_take_turns_and_never_mix_their_lines(pipe: tuple[int, int
                 inner.start_soon(send, number)
         await writer.aclose()
 
+    found: list[Any] = []
     async with anyio.create_task_group() as group:
         group.start_soon(write_all)
         found = await _all(LineReader(read))
@@ -176,6 +177,7 @@ async def test_a_cancelled_send_leaves_no_half_line(pipe: tuple[int, int]) -> No
         await writer.send(SessionMessage(small))
         await writer.aclose()
 
+    found: list[Any] = []
     async with anyio.create_task_group() as group:
         group.start_soon(go_on)
         found = await _all(LineReader(read))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cache
 from typing import cast
 
 from tooldrawer.activity.events import Event
@@ -35,6 +36,15 @@ _SECRET_VALUE = re.compile(
 )
 
 
+_PLAIN = frozenset((bool, int, float, type(None)))
+"""What cannot have a secret in it; most of an event is that."""
+
+
+@cache
+def _names(kind: type[Event]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
 def names_secret(key: object) -> bool:
     """Whether the value of `key` is likely to be a secret."""
     return _SECRET_KEY.search(str(key)) is not None
@@ -50,9 +60,9 @@ class Masker:
     def __call__(self, event: Event) -> Event:
         """The event with its secrets masked; the same object when it has none."""
         changes = {
-            field.name: clean
-            for field in fields(event)
-            if (value := getattr(event, field.name)) is not None
+            name: clean
+            for name in _names(type(event))
+            if (value := getattr(event, name)).__class__ not in _PLAIN
             and (clean := self.masked(value)) != value
         }
         return replace(event, **changes) if changes else event
@@ -61,6 +71,8 @@ class Masker:
         """A value without its secrets."""
         if isinstance(value, str):
             return self._text(value)
+        if value.__class__ in _PLAIN:
+            return value
         if isinstance(value, Mapping):
             return {
                 key: MASK if names_secret(key) else self.masked(item)

@@ -12,6 +12,8 @@ from typing import Any, Protocol, cast, get_args, get_origin
 from tooldrawer.activity.events import Event
 
 _logger = logging.getLogger(__name__)
+_GATHER = 0.02
+"""Seconds in which events are gathered before a sink that was idle is woken."""
 _KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in get_args(Event)}
 
 
@@ -75,6 +77,7 @@ class SinkThread:
         self._condition = Condition()
         self._is_closed = False
         self._is_writing = False
+        self._waited_for = 0
         self.dropped = 0
         """Events that the sink was too slow for."""
         self.failed = 0
@@ -91,12 +94,18 @@ class SinkThread:
                 self._queue.popleft()
                 self.dropped += 1
             self._queue.append(event)
-            self._condition.notify_all()
+            if len(self._queue) == 1:
+                self._condition.notify_all()
 
     def flush(self, timeout: float = 5.0) -> bool:
         """Wait until every event is written; false when that takes too long."""
         with self._condition:
-            return self._condition.wait_for(self._is_idle, timeout)
+            self._waited_for += 1
+            self._condition.notify_all()
+            try:
+                return self._condition.wait_for(self._is_idle, timeout)
+            finally:
+                self._waited_for -= 1
 
     def close(self, timeout: float = 5.0) -> None:
         """Write what is waiting, then stop."""
@@ -113,6 +122,9 @@ class SinkThread:
     def _is_idle(self) -> bool:
         return not self._queue and not self._is_writing
 
+    def _is_urgent(self) -> bool:
+        return self._is_closed or self._waited_for > 0
+
     def _work(self) -> None:
         while (event := self._next()) is not None:
             try:
@@ -123,11 +135,15 @@ class SinkThread:
                     _logger.exception("The activity sink %r fails; it is tried again.", self._sink)
             with self._condition:
                 self._is_writing = False
-                self._condition.notify_all()
+                if self._waited_for:
+                    self._condition.notify_all()
 
     def _next(self) -> Event | None:
         with self._condition:
-            self._condition.wait_for(lambda: self._queue or self._is_closed)
+            if not self._queue:
+                self._condition.wait_for(lambda: self._queue or self._is_closed)
+                # Waking a thread for each event costs the calls more than what it writes.
+                self._condition.wait_for(self._is_urgent, _GATHER)
             if not self._queue:
                 return None
             self._is_writing = True

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -80,11 +81,10 @@ def _launch(client: Client, http: str | None, scope: str | None, config: Path | 
         )
     if not http.startswith(_SCHEMES):
         raise ConfigError(f"--http is {http!r}, expected an address that begins with http://.")
-    if scope is not None:
-        raise ConfigError(
-            "--scope is for a gateway that the client starts; over HTTP a token says the scope."
-        )
-    return Launch(url=http)
+    address = http.rstrip("/")
+    if scope is not None and not address.endswith("/mcp"):
+        raise ConfigError(f"--http is {http!r}; with --scope it has to end in /mcp.")
+    return Launch(url=http if scope is None else f"{address}/{quote(scope, safe='')}")
 
 
 def _mention_mistakes(file: Path, scope: str | None) -> None:

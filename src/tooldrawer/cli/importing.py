@@ -73,15 +73,23 @@ def _target(write: Path | None) -> tuple[str | None, list[UpstreamSpec]]:
 
 def _show(takeover: Takeover) -> None:
     rows = [
-        (one.spec.name, source.reach, source.title, str(source.path))
+        (one.spec.name, source.reach, source.title, _short(source.path))
         for one in takeover.taken
         for source in one.sources
     ]
-    rows += [(one.spec.name, one.reach, one.title, str(one.path)) for one in takeover.there]
+    rows += [(one.spec.name, one.reach, one.title, _short(one.path)) for one in takeover.there]
     if rows:
         table(("server", "command or host", "client", "file"), rows)
     for one in takeover.left_out:
         notice(f"{one.path}: {one.spec.name} is left out: {one.left_out}.")
+
+
+def _short(path: Path) -> str:
+    """A path as a person writes it."""
+    for folder, start in ((Path.cwd(), Path()), (Path.home(), Path("~"))):
+        if path.is_relative_to(folder):
+            return str(start / path.relative_to(folder))
+    return str(path)
 
 
 def _tell(takeover: Takeover, write: Path | None) -> None:

@@ -56,7 +56,7 @@ def serve(
         stack.callback(gateway.drawer.close)
         for note in gateway.drawer.config.notes:
             notice(note)
-        anyio.run(partial(_served, gateway, http=http, host=host, port=port))
+        anyio.run(partial(_served, gateway, http=http, host=host, port=port), backend_options={"use_uvloop": True})
 
 
 async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int | None) -> None:
@@ -68,19 +68,13 @@ async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int
         await serve_stdio(gateway)
         return
     options = gateway.drawer.config.gateway
-    async with anyio.create_task_group() as tasks:
-
-        def started(address: str) -> None:
-            tasks.start_soon(_summarize, gateway, address)
-
-        await serve_http(
-            gateway,
-            host=options.host if host is None else host,
-            port=options.port if port is None else port,
-            tokens=Tokens(),
-            started=started,
-        )
-        tasks.cancel_scope.cancel()
+    await serve_http(
+        gateway,
+        host=options.host if host is None else host,
+        port=options.port if port is None else port,
+        tokens=Tokens(),
+        started=partial(_summarize, gateway),
+    )
 
 
 async def _summarize(gateway: "Gateway", address: str) -> None:

@@ -1,6 +1,7 @@
 """Changing somebody's file: as a whole or not at all, and so that it can be taken back."""
 
 import os
+import re
 import stat
 import tempfile
 from contextlib import suppress
@@ -13,9 +14,14 @@ from pathlib import Path
 from tooldrawer.errors import ConfigError
 
 _ENDING = ".tooldrawer-backup"
-_WAS_ABSENT = "new"
+_WAS_ABSENT = "-new"
 _UNDONE = ".undone"
 _DIGITS = 16
+_NAME = re.compile(
+    rf"\.\d{{8}}T\d{{12}}-(?P<digest>[0-9a-f]{{{_DIGITS}}})(?P<absent>{_WAS_ABSENT})?"
+    + re.escape(_ENDING)
+)
+"""What follows a file's own name: when it was changed, and what the change made of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +63,7 @@ def write(
         ConfigError: The file changed since `before` was read, or cannot be written.
     """
     target = path.resolve()
-    if read(target) != before:
-        raise ConfigError(f"{path}: was changed meanwhile and is left as it is; try again.")
+    check_unchanged(path, before)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         is_kept = is_undoable or before is not None
@@ -69,6 +74,16 @@ def write(
     return backup
 
 
+def check_unchanged(path: Path, before: bytes | None) -> None:
+    """Refuse to go on when somebody else wrote the file.
+
+    Raises:
+        ConfigError: It is not `before` any more.
+    """
+    if read(path) != before:
+        raise ConfigError(f"{path}: was changed meanwhile and is left as it is; try again.")
+
+
 def last_backup(path: Path) -> Backup:
     """What is beside `path` from its last change.
 
@@ -76,13 +91,14 @@ def last_backup(path: Path) -> Backup:
         ConfigError: There is none.
     """
     target = path.resolve()
-    kept = sorted(target.parent.glob(f"{_escaped(target.name)}.*{_ENDING}"))
-    if not kept:
+    pattern = re.compile(re.escape(target.name) + _NAME.pattern)
+    beside = target.parent.iterdir() if target.parent.is_dir() else ()
+    kept = sorted(one for one in beside if pattern.fullmatch(one.name))
+    match = pattern.fullmatch(kept[-1].name) if kept else None
+    if match is None:
         raise ConfigError(f"{path}: there is nothing to undo; no backup is beside it.")
-    words = kept[-1].name.removesuffix(_ENDING).split(".")[-1].split("-")
-    was_absent = words[-1] == _WAS_ABSENT
-    digest = words[1] if len(words) > 1 else ""
-    return Backup(path=kept[-1], before=None if was_absent else read(kept[-1]), digest=digest)
+    before = None if match["absent"] else read(kept[-1])
+    return Backup(path=kept[-1], before=before, digest=match["digest"])
 
 
 def restore(path: Path, backup: Backup) -> None:
@@ -125,7 +141,7 @@ def difference(path: Path, before: str, after: str) -> str:
 
 def _kept(target: Path, data: bytes, before: bytes | None) -> Path:
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-    absent = f"-{_WAS_ABSENT}" if before is None else ""
+    absent = _WAS_ABSENT if before is None else ""
     backup = target.with_name(f"{target.name}.{stamp}-{_digest(data)}{absent}{_ENDING}")
     mode = 0o600 if before is None else stat.S_IMODE(target.stat().st_mode)
     descriptor = os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -160,7 +176,3 @@ def _usual_mode() -> int:
 
 def _digest(data: bytes) -> str:
     return sha256(data).hexdigest()[:_DIGITS]
-
-
-def _escaped(name: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)

@@ -49,6 +49,7 @@ class Plan:
         """
         if self.backup is None:
             return change.write(self.path, cast("bytes", self.after), before=self.before)
+        change.check_unchanged(self.path, self.before)
         if self.after == self.backup.before:
             change.restore(self.path, self.backup)
             return None
@@ -82,7 +83,7 @@ def connecting(
     removed = tuple(
         other
         for other, entry in entries.items()
-        if other != name and _is_served(client, other, entry, known)
+        if other != name and _is_served(client, path, other, entry, known)
     )
     changes |= dict.fromkeys(removed)
     text = file.edited(keys, changes)
@@ -149,8 +150,10 @@ def _joined(client: Client, path: Path, name: str, there: Json, ours: JsonObject
     return {**kept, **ours}
 
 
-def _is_served(client: Client, name: str, entry: Json, served: list[UpstreamSpec]) -> bool:
-    spec = read_entry(client, name, entry, Path()).spec
+def _is_served(
+    client: Client, path: Path, name: str, entry: Json, served: list[UpstreamSpec]
+) -> bool:
+    spec = read_entry(client, name, entry, path).spec
     return any(same_server(spec, other) for other in served if other.enabled)
 
 

@@ -76,10 +76,11 @@ class JsonFile:
 
     def masked(self) -> str:
         """The text without secrets."""
-        text = self._text
-        for node in reversed(_secrets(self._json.root)):
-            text = f'{text[: node.start]}"{MASK}"{text[node.end :]}'
-        return text
+        parts, at = list[str](), 0
+        for node in _secrets(self._json.root):
+            parts += [self._text[at : node.start], f'"{MASK}"']
+            at = node.end
+        return "".join((*parts, self._text[at:]))
 
 
 def without_list(value: Json, keys: tuple[str, ...]) -> Json:

@@ -99,8 +99,9 @@ class _Hiding:
             return spec
         return replace(
             spec,
-            args=self._arguments(spec),
+            # First, since a variable of the environment has the best claim to its own name.
             env=self._values(spec, spec.env, "env", is_secret_name),
+            args=self._arguments(spec),
             headers=self._values(spec, spec.headers, "headers", is_secret_header),
             url=self._url(spec),
         )

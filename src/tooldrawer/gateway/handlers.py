@@ -94,7 +94,7 @@ class Handlers:
     ) -> Raw:
         await self._desk.begun(principal.scope)
         session = self._desk.sessions.of(principal, conversation_of(ctx), client_name(ctx))
-        result = await session.call(name, arguments, call_id=str(ctx.request_id))
+        result = await session.call(name, arguments)
         cause = result.cause
         if isinstance(cause, ServerRefused):
             raise MCPError(cause.code, str(cause), cause.data)
@@ -111,10 +111,10 @@ class Handlers:
             return await work()
         params = ctx.params or {}
         handle, answers = params.get("requestState"), params.get("inputResponses")
+        given = cast("Mapping[str, JsonObject]", answers or {})
         if handle is not None:
-            given = cast("Mapping[str, JsonObject]", answers or {})
             return await self._desk.parking.resume(str(handle), ctx, principal, given)
-        client = Stateless(ctx, principal)
+        client = Stateless(ctx, principal, given=given)
         BEHIND.set(client)
         if not can_be_asked(client.capabilities):
             return await work()

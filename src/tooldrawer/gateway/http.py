@@ -1,8 +1,7 @@
 """The gateway for many clients, over streamable HTTP."""
 
-import signal
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 
 import anyio
@@ -16,6 +15,7 @@ from uvicorn import Config, Server
 
 from tooldrawer.errors import ConfigError
 from tooldrawer.gateway.door import WELL_KNOWN, Door, Guard, is_local, local_hosts, metadata
+from tooldrawer.gateway.ending import stopped_by_signals
 from tooldrawer.gateway.gateway import Gateway
 from tooldrawer.gateway.metrics import CONTENT_TYPE, render
 from tooldrawer.gateway.tokens import Tokens
@@ -24,15 +24,18 @@ _MOST_BYTES = 64 * 1024 * 1024
 """Of a request: as much as over stdio."""
 
 
+async def _nothing(_: str) -> None: ...
+
+
 async def serve_http(
     gateway: Gateway,
     *,
     host: str,
     port: int,
     tokens: Tokens,
-    started: Callable[[str], None] = lambda _: None,
+    started: Callable[[str], Awaitable[None]] = _nothing,
 ) -> None:
-    """Serve until a signal asks to stop; `started` is told the address when it answers.
+    """Serve until a signal asks to stop; `started` runs along, with the address that answers.
 
     Raises:
         ConfigError: The address cannot be used, or would be open to a network without a token.
@@ -58,9 +61,21 @@ async def serve_http(
             server_header=False,
         )
     )
-    async with gateway.running(), manager.run(), anyio.create_task_group() as tasks:
-        tasks.start_soon(_until_signal, gateway, server)
-        started(gateway.address)
+
+    def refuse() -> None:
+        server.should_exit = True  # nobody new comes in
+
+    def stop() -> None:
+        gateway.changes.close()
+        server.force_exit = True  # streams that only listen would keep it waiting
+
+    async with (
+        stopped_by_signals(stop, drained=gateway.drained, asked=refuse),
+        gateway.running(),
+        manager.run(),
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(started, gateway.address)
         await server.serve([listener])
         tasks.cancel_scope.cancel()
 
@@ -114,16 +129,6 @@ class _Server(Server):
         yield
 
 
-async def _until_signal(gateway: Gateway, server: Server) -> None:
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async for _ in signals:
-            server.should_exit = True  # nobody new comes in
-            await gateway.drained()
-            gateway.changes.close()
-            server.force_exit = True  # streams that only listen would keep it waiting
-            return
-
-
 def _listening(host: str, port: int) -> socket.socket:
     try:
         family, kind, proto, _, address = socket.getaddrinfo(
@@ -135,6 +140,6 @@ def _listening(host: str, port: int) -> socket.socket:
         listener.listen(2048)
     except OSError as error:
         raise ConfigError(
-            f"Cannot listen on {host}:{port}: {error.strerror}. Choose another with --port."
+            f"Cannot listen on {host}:{port}: {error.strerror}. Choose another with --host or --port."
         ) from error
     return listener

@@ -12,7 +12,7 @@ from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from pydantic import BaseModel
 
-from tooldrawer.gateway.clients import Context
+from tooldrawer.gateway.clients import Context, is_modern
 from tooldrawer.gateway.envelope import envelope
 from tooldrawer.gateway.handlers import Handlers
 from tooldrawer.gateway.introduction import Introduce
@@ -73,10 +73,11 @@ def build(handlers: Handlers, introduce: Introduce) -> Server[Any]:
 
 
 def _complete(handler: Handler) -> Handler:
-    """The stateless era wants to be told that a result is all there is."""
+    """The stateless era wants to be told that a result is all there is; before, it is unknown."""
 
     async def handle(ctx: Context, params: Any) -> Raw:
-        return {"resultType": "complete", **await handler(ctx, params)}
+        result = await handler(ctx, params)
+        return {"resultType": "complete", **result} if is_modern(ctx) else result
 
     return handle
 

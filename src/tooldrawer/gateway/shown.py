@@ -103,6 +103,10 @@ def named(names: Iterable[str]) -> str:
 
 def _entry(tool: Tool, *, closed: bool) -> JsonObject:
     entry = mcp.render(tool)
+    schema = cast("JsonObject", entry["inputSchema"])
+    if "type" not in schema:
+        # MCP asks for it, and a strict client drops the whole list over one that lacks it.
+        entry["inputSchema"] = {"type": "object", **schema}
     if tool.source == BRIDGE:
         entry["annotations"] = _honest(tool)
     if closed:

@@ -1,7 +1,6 @@
 """The gateway for one client, over standard input and output."""
 
 import os
-import signal
 import stat
 import sys
 from collections.abc import AsyncGenerator
@@ -11,6 +10,7 @@ from typing import Any
 import anyio
 from mcp.server.stdio import stdio_server
 
+from tooldrawer.gateway.ending import stopped_by_signals
 from tooldrawer.gateway.gateway import Gateway
 from tooldrawer.upstream.lines import LineReader, LineWriter
 
@@ -18,20 +18,12 @@ from tooldrawer.upstream.lines import LineReader, LineWriter
 async def serve_stdio(gateway: Gateway) -> None:
     """Serve until the client closes our input, or a signal asks to stop."""
     gateway.transport, gateway.address = "stdio", ""
-    async with gateway.running(), anyio.create_task_group() as tasks:
-        tasks.start_soon(_until_signal, gateway, tasks.cancel_scope)
-        async with _streams() as (reader, writer):
-            options = gateway.server.create_initialization_options()
-            await gateway.server.run(reader, writer, options)
-        tasks.cancel_scope.cancel()
-
-
-async def _until_signal(gateway: Gateway, scope: anyio.CancelScope) -> None:
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async for _ in signals:
-            await gateway.drained()
-            scope.cancel()
-            return
+    serving = anyio.CancelScope()
+    async with stopped_by_signals(serving.cancel, drained=gateway.drained), gateway.running():
+        with serving:
+            async with _streams() as (reader, writer):
+                options = gateway.server.create_initialization_options()
+                await gateway.server.run(reader, writer, options)
 
 
 @asynccontextmanager

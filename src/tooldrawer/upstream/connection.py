@@ -25,6 +25,8 @@ from tooldrawer.upstream.unreachable import Unreachable
 _ROUNDS = 10
 """How often in a row a server may ask for more input about one call."""
 _PAGES = 1000
+_MOST_SHOWN = 100
+"""Steps of one call that its client has not taken yet; more of them are lost."""
 _logger = logging.getLogger(__name__)
 _TOOLS_CHANGED = "notifications/tools/list_changed"
 
@@ -127,7 +129,7 @@ class Connection:
                     self.hello.capabilities,
                     subscribed=subscribed,
                     pace=pace,
-                    reopened=lambda: self._noticed(_TOOLS_CHANGED, {}),
+                    opened=lambda: self._noticed(_TOOLS_CHANGED, {}),
                 )
                 group.start_soon(listening.run)
             else:
@@ -158,7 +160,11 @@ async def connected(
     async with link(spec) as way:
         dispatcher = RelayDispatcher(*way.streams)
         async with RelaySession(
-            dispatcher, server=spec.name, turns=turns, noticed=noticed
+            dispatcher,
+            server=spec.name,
+            turns=turns,
+            noticed=noticed,
+            is_tied=bool(spec.url),
         ) as session:
             yield Connection(session, way, noticed=noticed)
 
@@ -167,10 +173,18 @@ def _progress(client: EndClient | None) -> ProgressFnT | None:
     if client is None:
         return None
 
+    shown_now = 0
+
     async def show(progress: float, total: float | None, message: str | None) -> None:
+        nonlocal shown_now
+        if shown_now >= _MOST_SHOWN:
+            return
+        shown_now += 1
         try:
             await client.progress(progress, total, message)
         except Exception:  # the boundary to whoever shows it
             _logger.debug("Progress could not be shown.", exc_info=True)
+        finally:
+            shown_now -= 1
 
     return show

@@ -10,6 +10,8 @@ from mcp_types import CONNECTION_CLOSED
 
 from tooldrawer.upstream.unreachable import Unreachable
 
+_CLOSED = "it closed the connection"
+
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
     """The errors inside groups of groups."""
@@ -20,6 +22,20 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
+def gone(*, dislikes_discover: bool = False) -> Unreachable:
+    """The server ended the connection."""
+    return Unreachable(_CLOSED, is_gone=True, dislikes_discover=dislikes_discover)
+
+
+def is_gone(error: BaseException) -> bool:
+    """Whether it was the server that ended the connection."""
+    return any(
+        (isinstance(each, Unreachable) and each.is_gone)
+        or (isinstance(each, MCPError) and each.code == CONNECTION_CLOSED)
+        for each in leaves(error)
+    )
+
+
 def explained(error: BaseException) -> str:
     """The end of a sentence that begins with the server: `it ...`."""
     first = next((each for each in leaves(error) if isinstance(each, Exception)), error)
@@ -28,7 +44,7 @@ def explained(error: BaseException) -> str:
         case Unreachable():
             return str(first)
         case MCPError() if first.code == CONNECTION_CLOSED:
-            return "it closed the connection"
+            return _CLOSED
         case MCPError():
             return f"it answered with the error {first.code}: {said}"
         case httpx2.ConnectError():

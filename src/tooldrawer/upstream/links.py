@@ -82,7 +82,7 @@ async def _over_http(spec: UpstreamSpec) -> AsyncGenerator[Link]:
         httpx2.AsyncClient(
             headers=dict(spec.headers),
             timeout=httpx2.Timeout(_CONNECT, read=max(_SILENCE, spec.timeout + _CONNECT)),
-            event_hooks={"response": [statuses.note]},
+            event_hooks={"request": [statuses.forget], "response": [statuses.note]},
         ) as client,
         # The SDK's own limit for an event is 1 MiB, which a picture exceeds.
         streamable_http_client(
@@ -97,6 +97,10 @@ class _Statuses:
 
     def __init__(self) -> None:
         self.last = 0
+
+    async def forget(self, request: httpx2.Request) -> None:
+        if request.method == "POST":
+            self.last = 0
 
     async def note(self, response: httpx2.Response) -> None:
         if response.request.method == "POST":

@@ -47,15 +47,14 @@ class Listening:
         *,
         subscribed: Subscribed,
         pace: Pace,
-        reopened: Callable[[], None],
+        opened: Callable[[], None],
     ) -> None:
         self._session = session
         self._wanted = {kind for kind in _KINDS if _tells_changes(capabilities.get(kind))}
         self._subscribed = subscribed
         self._pace = pace
-        self._reopened = reopened
+        self._opened = opened
         self._failures = 0
-        self._is_first = True
 
     async def run(self) -> None:
         """Listen until cancelled, or until the server says that it has no such thing."""
@@ -81,9 +80,7 @@ class Listening:
             resources_list_changed="resources" in self._wanted,
             resource_subscriptions=sorted(self._subscribed.uris),
         ) as stream:
-            if not self._is_first:
-                self._reopened()  # whatever changed in between was told to nobody
-            self._is_first = False
+            self._opened()  # whatever changed before was told to nobody
             was_moved = False
             async with anyio.create_task_group() as group:
 

@@ -14,6 +14,7 @@ from mcp_types.version import (
 )
 
 from tooldrawer.tool import Json, JsonObject
+from tooldrawer.upstream.explanation import gone
 from tooldrawer.upstream.relay import RelaySession
 from tooldrawer.upstream.unreachable import Unreachable
 
@@ -69,9 +70,7 @@ async def _discovered(session: RelaySession, version: str) -> Hello | str:
     except MCPError as error:
         if error.code == CONNECTION_CLOSED:
             # There are servers that leave when the first request is not the handshake.
-            raise Unreachable(
-                "it stopped when it was asked which version it speaks", dislikes_discover=True
-            ) from error
+            raise gone(dislikes_discover=True) from error
         return _other_version(error)
     offered = raw.get("supportedVersions")
     names = cast("list[Json]", offered) if isinstance(offered, list) else []

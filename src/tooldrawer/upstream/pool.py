@@ -81,8 +81,9 @@ class Pool:
         group, self._group = self._group, None
         assert group is not None
         with anyio.move_on_after(self._drain, shield=True):
-            for upstream in tuple(self._scopes):
-                await upstream.drained()
+            async with anyio.create_task_group() as draining:
+                for upstream in self._scopes:
+                    draining.start_soon(upstream.drained)
         group.cancel_scope.cancel()
         return await group.__aexit__(kind, error, traceback)
 

@@ -28,8 +28,11 @@ _INHERITED = (
     "TEMP",
 )  # fmt: skip
 """All that a server gets unasked: a key in the environment is for whoever is given it."""
-_GRACE = 2.0
-"""Seconds after closing stdin, and again after SIGTERM."""
+_GRACE = 1.5
+"""Seconds after closing stdin, and again after SIGTERM.
+
+Twice this is less than the four that the SDK's client gives us before it kills us in turn.
+"""
 _GLANCE = 0.02
 _LINES, _LINE = 20, 500
 """How many last lines of stderr are kept, and how much of each."""
@@ -50,7 +53,7 @@ class Process:
         self._popen = popen
         self._stderr = pipes.stderr
         self._said: deque[bytes] = deque(maxlen=_LINES)
-        self._first_noise = b""
+        self._unfinished = self._first_noise = b""
         self._was_ended = False
 
     @property
@@ -61,7 +64,8 @@ class Process:
     @property
     def last_words(self) -> str:
         """The end of what it wrote to stderr, on one line."""
-        lines = (line.decode(errors="replace").strip() for line in self._said)
+        whole = (*self._said, self._unfinished)
+        lines = (line.decode(errors="replace").strip() for line in whole)
         return " | ".join([line for line in lines if line][-5:])
 
     @property
@@ -102,7 +106,6 @@ class Process:
     async def listen(self) -> None:
         """Keep the last lines of stderr, so that it never fills up and can be quoted."""
         os.set_blocking(self._stderr, False)
-        rest = b""
         with suppress(OSError):
             while True:
                 try:
@@ -112,11 +115,10 @@ class Process:
                     continue
                 if not chunk:
                     break
-                *lines, rest = (rest + chunk).split(b"\n")
+                *lines, rest = (self._unfinished + chunk).split(b"\n")
                 self._said.extend(line[:_LINE] for line in lines[-_LINES:])
-                rest = rest[:_LINE]
+                self._unfinished = rest[:_LINE]
                 await anyio.lowlevel.checkpoint()
-        self._said.append(rest)
 
     async def stop(self) -> None:
         """Close its stdin, then end the whole group. Shielded, and bounded in time."""
@@ -248,7 +250,7 @@ def _complaint(spec: UpstreamSpec, error: Exception) -> str:
 def _end(leader: "subprocess.Popen[bytes]") -> bool:
     """End a group whose leader was told by the end of its stdin, and whether it took a signal.
 
-    Blocks for six seconds at most.
+    Blocks for five seconds at most.
     """
     with suppress(subprocess.TimeoutExpired):
         leader.wait(_GRACE)

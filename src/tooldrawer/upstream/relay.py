@@ -23,7 +23,7 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from tooldrawer.tool import JsonObject
-from tooldrawer.upstream.behind import BEHIND
+from tooldrawer.upstream.behind import BEHIND, EndClient
 from tooldrawer.upstream.questions import METHODS, ROOTS, Questions
 from tooldrawer.upstream.turns import Ambiguous, Flight, Turns
 
@@ -34,7 +34,10 @@ CHANGES = (
     "notifications/resources/updated",
 )
 _ASKABLE = ("elicitation", "sampling", "roots")
+_LOGGED = "notifications/message"
 _RESERVED = "io.modelcontextprotocol/"
+_MOST_SHOWN = 1000
+"""Lines that a server logged and a client has not taken yet; more of them are lost."""
 _logger = logging.getLogger(__name__)
 Noticed = Callable[[str, JsonObject], None]
 
@@ -46,10 +49,12 @@ def _hush() -> None:
     fills the terminal. What matters of it is in the upstream's status and events. A level that
     somebody chose stays.
     """
-    for name in ("client", "mcp.client"):
+    # The HTTP client tells every address, with the key that may be in it, at the level of news.
+    levels = {"client": "CRITICAL", "mcp.client": "CRITICAL", "httpx2": "WARNING"}
+    for name, level in levels.items():
         logger = logging.getLogger(name)
         if logger.level == logging.NOTSET:
-            logger.setLevel(logging.CRITICAL)
+            logger.setLevel(level)
     # Said of a server that does not read, once for every call that was given up.
     logging.getLogger("mcp.shared.jsonrpc_dispatcher").addFilter(
         lambda record: "transport write blocked" not in str(record.msg)
@@ -83,7 +88,13 @@ class RelaySession(ClientSession):
     """One MCP session in either era, in raw JSON."""
 
     def __init__(
-        self, dispatcher: RelayDispatcher, *, server: str, turns: Turns, noticed: Noticed
+        self,
+        dispatcher: RelayDispatcher,
+        *,
+        server: str,
+        turns: Turns,
+        noticed: Noticed,
+        is_tied: bool,
     ) -> None:
         dispatcher.ended = anyio.Event()
         super().__init__(
@@ -95,6 +106,9 @@ class RelaySession(ClientSession):
         self._server = server
         self._turns = turns
         self._noticed = noticed
+        self._shown_now = 0
+        self._is_tied = is_tied
+        """Whether what the server says about a call comes in that call's context: over HTTP."""
 
     @property
     def is_modern(self) -> bool:
@@ -198,6 +212,14 @@ class RelaySession(ClientSession):
         answer = await self.questions.pushed(method, params or {}, flight)
         return dict(answer)
 
+    def _intercept_notification(self, method: str, params: Mapping[str, Any] | None) -> bool:
+        # Whose line it is, is decided in the order of arrival: a moment later the call that it
+        # belongs to may be over, and another client's the only one.
+        if method == _LOGGED and not self._is_tied:
+            self._show(self._in_flight(), params or {})
+            return True
+        return super()._intercept_notification(method, params)
+
     async def _on_notify(
         self,
         dctx: DispatchContext[TransportContext],
@@ -207,22 +229,31 @@ class RelaySession(ClientSession):
         del dctx
         if method in CHANGES:
             self._noticed(method, params or {})
-        elif method == "notifications/message":
-            await self._log(params or {})
+        elif method == _LOGGED:
+            self._show(BEHIND.get() or self._in_flight(), params or {})
 
-    async def _log(self, params: JsonObject) -> None:
+    def _in_flight(self) -> EndClient | None:
         try:
-            flight = self._turns.whose(BEHIND.get())
+            flight = self._turns.whose(None)
         except Ambiguous:
+            return None
+        return flight and flight.client
+
+    def _show(self, client: EndClient | None, params: JsonObject) -> None:
+        if client is None or self._task_group is None or self._shown_now >= _MOST_SHOWN:
             return
-        if flight is None or flight.client is None:
-            return
+        self._shown_now += 1
+        self._task_group.start_soon(self._log, client, params)
+
+    async def _log(self, client: EndClient, params: JsonObject) -> None:
         logger = params.get("logger")
         name = f"{self._server}/{logger}" if isinstance(logger, str) else self._server
         try:
-            await flight.client.log({**params, "logger": name})
+            await client.log({**params, "logger": name})
         except Exception:  # the boundary to whoever shows it
             _logger.debug("A line that %r logged could not be shown.", self._server, exc_info=True)
+        finally:
+            self._shown_now -= 1
 
 
 def _untagged(result: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Callable, Sequence
+from math import inf
 from time import time
 
 import anyio
@@ -13,7 +14,7 @@ from tooldrawer.activity import Emit, Event, UpstreamChanged, UpstreamDown, Upst
 from tooldrawer.tool import Json, JsonObject
 from tooldrawer.upstream.behind import BEHIND
 from tooldrawer.upstream.connection import Connection, connected
-from tooldrawer.upstream.explanation import explained, leaves
+from tooldrawer.upstream.explanation import explained, gone, is_gone, leaves
 from tooldrawer.upstream.listening import Subscribed
 from tooldrawer.upstream.listing import Difference, Listing
 from tooldrawer.upstream.manifest import Manifest, Manifests
@@ -64,6 +65,8 @@ class Supervisor:
         self._wake = anyio.Event()
         self._relist = anyio.Event()
         self._wanted = not spec.lazy
+        self._hurried = -inf
+        """When a call last shortened a pause: many calls do not make many attempts."""
         self._failures = 0
         self._unlisted = 0
         self._was_up = False
@@ -89,12 +92,15 @@ class Supervisor:
             self.standing.settle()
 
     def want(self) -> None:
-        """A call needs the server: start it if it is idle, try it soon if it is down."""
+        """A call needs the server: start it if it is idle, try it soon if that is far off."""
         self._wanted = True
-        is_idle = self.standing.state == "idle"
-        is_far = self.standing.next_try - self._pace.clock() > _LONG_PAUSE
-        if is_idle or is_far:
-            self.standing.next_try = 0.0
+        now = self._pace.clock()
+        is_far = self.standing.next_try - now > _LONG_PAUSE
+        if is_far and now - self._hurried > _LONG_PAUSE:
+            self._hurried = now
+            self.standing.next_try = now
+            self._wake.set()
+        elif self.standing.state == "idle":
             self._wake.set()
 
     async def serve(self) -> None:
@@ -118,13 +124,12 @@ class Supervisor:
             await self._wake.wait()
 
     async def _rest(self) -> None:
-        pause = self._pace.pause(self._failures)
-        self.standing.next_try = self._pace.clock() + pause
+        pause = self.standing.next_try - self._pace.clock()
         self._wake = wake = anyio.Event()
         async with anyio.create_task_group() as group:
 
             async def sleep() -> None:
-                await self._pace.sleep(pause)
+                await self._pace.sleep(max(pause, 0.0))
                 group.cancel_scope.cancel()
 
             group.start_soon(sleep)
@@ -152,14 +157,14 @@ class Supervisor:
         finally:
             self.connection = None
         if failure is not None or self._wanted:
-            self._go_down(failure or Unreachable("it closed the connection"), seen, started)
+            self._go_down(failure or gone(), seen, started)
 
     async def _opened(self, connection: Connection) -> list[Json]:
         limit = self._spec.start_timeout
         with anyio.move_on_after(limit):
             await connection.open(skip_discover=self._skip_discover)
             return await connection.list_tools()
-        raise Unreachable(f"it did not list its tools within {limit:g} s", was_alive=True)
+        raise Unreachable(f"it did not list its tools within {limit:g} s")
 
     async def _come_up(
         self, connection: Connection, definitions: Sequence[Json], started: float
@@ -240,6 +245,8 @@ class Supervisor:
         if self._was_up and self._spec.lazy:
             self._wanted, self._failures = False, 0  # the next call starts it again
         self._unlisted = 0 if self._was_up else self._unlisted + 1
+        if self._failures:
+            self.standing.next_try = self._pace.clock() + self._pace.pause(self._failures)
         is_down = is_final or self._unlisted >= _MOST_FAILURES
         self.standing.move("down" if is_down else "connecting", error=text)
         self.standing.settle()
@@ -259,9 +266,7 @@ class Supervisor:
     def _sentence(self, error: Exception, connection: Connection | None) -> str:
         reason = explained(error)
         if connection is not None:
-            first = next(leaves(error))
-            was_alive = isinstance(first, Unreachable) and first.was_alive
-            reason = connection.way.explain(reason, was_alive=was_alive)
+            reason = connection.way.explain(reason, was_alive=not is_gone(error))
         if reason.startswith("The server "):
             return reason
         what = "stopped" if self._was_up else "cannot be reached"
@@ -277,7 +282,8 @@ class Supervisor:
         )
         if self._manifests is not None and manifest != self._saved:
             self._saved = manifest
-            await anyio.to_thread.run_sync(self._manifests.save, self._spec, manifest)
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._manifests.save, self._spec, manifest)
 
     def _noticed(self, method: str, params: JsonObject) -> None:
         if method == _TOOLS_CHANGED:

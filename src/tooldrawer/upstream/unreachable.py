@@ -11,13 +11,13 @@ class Unreachable(ToolDrawerError):
         message: str,
         *,
         is_final: bool = False,
-        was_alive: bool = False,
+        is_gone: bool = False,
         dislikes_discover: bool = False,
     ) -> None:
         super().__init__(message)
         self.is_final = is_final
         """Whether trying again soon is no use: somebody has to change something first."""
-        self.was_alive = was_alive
-        """Whether the server ran and said nothing, so that how it ended afterwards is our doing."""
+        self.is_gone = is_gone
+        """Whether it was the server that ended it; else how its process ended is our doing."""
         self.dislikes_discover = dislikes_discover
         """Whether the next attempt should begin with the handshake."""

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import anyio
 from mcp import MCPError
-from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_REQUEST
+from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
 
 from tooldrawer.activity import Emit
 from tooldrawer.call import ToolCall, ToolResult
@@ -138,27 +138,30 @@ class Upstream:
             raise ToolFailed(f"The server {self.spec.name!r} is being stopped. Tell the user.")
         self._calls += 1
         try:
-            connection = self._supervisor.connection or await self._connected(seconds)
+            connection = self._live() or await self._connected(seconds)
             if (own := self._answered_here(connection, method, params)) is not None:
                 return own
             return await self._exchange(connection, method, params, seconds)
         finally:
             self._calls -= 1
-            if not self._calls:
+            if self._is_closing and not self._calls:
                 self._landed.set()
 
     async def drained(self) -> None:
         """Take no more calls, and return when those in flight are over."""
         self._is_closing = True
-        while self._calls:
-            self._landed = anyio.Event()
+        if self._calls:
             await self._landed.wait()
+
+    def _live(self) -> Connection | None:
+        connection = self._supervisor.connection
+        return None if connection is None or connection.ended.is_set() else connection
 
     async def _connected(self, seconds: float) -> Connection:
         """The connection, when it is there in time."""
         with anyio.move_on_after(seconds):
             while True:
-                if (connection := self._supervisor.connection) is not None:
+                if (connection := self._live()) is not None:
                     return connection
                 state = self._supervisor.standing.state
                 left = self._supervisor.standing.next_try - self._pace.clock()
@@ -247,10 +250,9 @@ class Upstream:
                 f"The server {name} has forgotten this session, so the call was not made. It is "
                 "being connected anew: try again."
             )
-        if self.spec.url and error.code == INTERNAL_ERROR and error.data is None:
-            said = connection.way.explain("", was_alive=True)
-            if said:
-                return ToolFailed(f"The server {name} gave no answer: {said}. Tell the user.")
+        if self.spec.url and error.message == "Server returned an error response":
+            said = connection.way.explain(error.message, was_alive=True)
+            return ToolFailed(f"The server {name} gave no answer: {said}. Tell the user.")
         return ServerRefused(error.message, code=error.code, data=error.data)
 
     def _result(self, raw: Mapping[str, Any]) -> ToolResult:

@@ -298,6 +298,7 @@ class Server:
         if self.options.starts:
             with Path(self.options.starts).open("a", encoding="utf-8") as file:
                 file.write(f"{os.getpid()}\n")
+        sys.stdout.writelines(f"loading {n} {{\n" for n in range(self.options.noise))
         if self.options.exit is not None:
             sys.stderr.write(f"there is no licence for process {os.getpid()}\n")
             sys.exit(self.options.exit)
@@ -306,7 +307,6 @@ class Server:
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
             with Path(self.options.starts).open("a", encoding="utf-8") as file:
                 file.write(f"{child.pid}\n")
-        sys.stdout.writelines(f"loading {n} {{\n" for n in range(self.options.noise))
         if self.options.storm:
             threading.Thread(target=self.rage, daemon=True).start()
 

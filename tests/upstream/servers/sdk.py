@@ -1,7 +1,8 @@
-"""A server built with the SDK, over stdio or, given a port file, over HTTP; in one era or both."""
+"""A server built with the SDK, over stdio or, with `--port FILE`, over HTTP; in one era or both."""
 
 import socket
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 from starlette.responses import Response
@@ -115,10 +117,27 @@ server = Server(
 )
 
 
-async def over_stdio() -> None:
-    async with stdio_server() as (read, write):
-        options = server.create_initialization_options(NotificationOptions(tools_changed=True))
-        await server.run(read, write, options)
+async def without_discover(read: Any, write: Any, passed_on: Any) -> None:
+    async with passed_on:
+        async for item in read:
+            message = item.message
+            if isinstance(message, types.JSONRPCRequest) and message.method == "server/discover":
+                error = types.ErrorData(code=types.METHOD_NOT_FOUND, message="Method not found")
+                answer = types.JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
+                await write.send(SessionMessage(answer))
+            else:
+                await passed_on.send(item)
+
+
+async def over_stdio(*, only_handshake: bool) -> None:
+    options = server.create_initialization_options(NotificationOptions(tools_changed=True))
+    async with stdio_server() as (read, write), anyio.create_task_group() as group:
+        if only_handshake:
+            send, receive = anyio.create_memory_object_stream[Any]()
+            group.start_soon(without_discover, read, write, send)
+            await server.run(receive, write, options)
+        else:
+            await server.run(read, write, options)
 
 
 def over_http(port_file: Path, *, only_handshake: bool) -> None:
@@ -142,7 +161,8 @@ def over_http(port_file: Path, *, only_handshake: bool) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        over_http(Path(sys.argv[1]), only_handshake="--handshake" in sys.argv)
+    is_old = "--handshake" in sys.argv
+    if "--port" in sys.argv:
+        over_http(Path(sys.argv[sys.argv.index("--port") + 1]), only_handshake=is_old)
     else:
-        anyio.run(over_stdio)
+        anyio.run(partial(over_stdio, only_handshake=is_old))

@@ -1,0 +1,106 @@
+"""`tooldrawer import`, as a person uses it."""
+
+import json
+
+import pytest
+
+from tests.cli.shell import Shell
+from tests.requirements import requirement
+
+pytestmark = requirement("CFG-3")
+SECRET = "swordfish-5512"
+CURSOR = {
+    "mcpServers": {
+        "clock": {"command": "clockd", "args": ["-v"], "env": {"CLOCK_TOKEN": SECRET}},
+        "old": {"type": "sse", "url": "https://old.example/sse"},
+    }
+}
+CODEX = f"""
+[mcp_servers.tide]
+url = "https://tide.example/mcp?user=5"
+http_headers = {{ "X-Key" = "{SECRET}" }}
+"""
+
+
+@pytest.fixture
+def desk(shell: Shell) -> Shell:
+    """A shell of somebody who uses Cursor and Codex."""
+    shell.write("home/.cursor/mcp.json", json.dumps(CURSOR))
+    shell.write("home/.codex/config.toml", CODEX)
+    return shell
+
+
+def test_what_is_found_is_shown_without_any_secret(desk: Shell) -> None:
+    ran = desk.run("import")
+    assert ran.code == 0
+    for words in ("clock", "clockd", "Cursor", "tide.example", "Codex", "config.toml", "--write"):
+        assert words in ran.out
+    assert "mcp.json: old is left out: type is 'sse'" in ran.err
+    assert SECRET not in ran.out + ran.err
+    assert "user=5" not in ran.out
+    assert not (desk.folder / "tooldrawer.yaml").exists()
+
+
+def test_servers_are_added_to_the_file_and_the_variables_are_named(desk: Shell) -> None:
+    desk.write("tooldrawer.yaml", "# mine\nmcp_servers:\n  moon: {command: moond} # full\n")
+    ran = desk.run("import", "--write", "tooldrawer.yaml")
+    assert "2 servers were added to tooldrawer.yaml." in ran.out
+    assert "  CLOCK_TOKEN  (clock: env.CLOCK_TOKEN)" in ran.out
+    assert "  TIDE_X_KEY  (tide: headers.X-Key)" in ran.out
+    text = (desk.folder / "tooldrawer.yaml").read_text(encoding="utf-8")
+    assert text.startswith("# mine\nmcp_servers:\n  moon: {command: moond} # full\n  clock:\n")
+    assert SECRET not in text + ran.out + ran.err
+    ready = desk.with_variables(CLOCK_TOKEN="a", TIDE_X_KEY="b")
+    assert "mcp servers 3" in ready.run("config", "check").text
+    again = desk.run("import", "--write", "tooldrawer.yaml")
+    assert "0 servers were added to tooldrawer.yaml; 2 were there already." in again.out
+    assert (desk.folder / "tooldrawer.yaml").read_text(encoding="utf-8") == text
+
+
+def test_secrets_are_copied_on_request_only(desk: Shell) -> None:
+    desk.run("import", "--write", "x.yaml", "--with-secrets")
+    assert SECRET in (desk.folder / "x.yaml").read_text(encoding="utf-8")
+
+
+def test_one_client_or_one_file_can_be_asked_for(desk: Shell) -> None:
+    assert "clock" not in desk.run("import", "--from", "codex").text
+    desk.write("other.json", '{"mcpServers": {"moon": {"command": "moond"}}}')
+    ran = desk.run("import", "--from", "other.json")
+    assert "moond" in ran.text
+    assert "tide" not in ran.text
+
+
+def test_programs_get_json(desk: Shell) -> None:
+    ran = desk.run("import", "--json", "--write", "x.yaml")
+    facts = json.loads(ran.out)
+    assert [server["name"] for server in facts["servers"]] == ["clock", "tide"]
+    assert [server["reach"] for server in facts["servers"]] == ["clockd", "tide.example"]
+    assert facts["left_out"][0]["name"] == "old"
+    assert facts["written"] == "x.yaml"
+    assert facts["variables"][0] == {
+        "name": "CLOCK_TOKEN",
+        "for": "clock: env.CLOCK_TOKEN",
+        "is_set": False,
+    }
+    assert SECRET not in ran.out
+
+
+def test_when_there_is_nothing_it_says_so(shell: Shell) -> None:
+    assert shell.run("import").text == "No MCP servers were found in the lists of other programs.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--from", "emacs"), "No client is called 'emacs'; known are claude-desktop, "),
+        (("--from", "gone.json"), "gone.json: cannot be read: No such file or directory."),
+        (("--write", "broken.yaml"), "broken.yaml:1: the file is not YAML: "),
+        (("--write", "flow.yaml"), "flow.yaml: cannot be added to as it is written"),
+    ],
+)
+def test_what_does_not_work_is_told(shell: Shell, arguments: tuple[str, ...], words: str) -> None:
+    shell.write("home/.codex/config.toml", CODEX)
+    shell.write("broken.yaml", "[")
+    shell.write("flow.yaml", "{model: {}}")
+    assert words in shell.run("import", *arguments).refusal
+    assert (shell.folder / "flow.yaml").read_text(encoding="utf-8") == "{model: {}}"

@@ -1,0 +1,20 @@
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.faults.gateways import Place
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The gateway's own, whatever runs here."""
+    return "asyncio"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """A place with one healthy server."""
+    place = Place(tmp_path, uuid4().hex)
+    place.plain("well")
+    return place

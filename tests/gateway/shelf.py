@@ -1,0 +1,170 @@
+"""A small MCP server on the standard library alone: it offers what is in a file, and writes a log.
+
+`python shelf.py FILE [--modern] [--mute] [--hold FILE]`. When the file changes, it says so.
+"""
+
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+Message = dict[str, Any]
+MODERN = "2026-07-28"
+KINDS = {"tools": "tools", "prompts": "prompts", "resources": "resources"}
+
+
+class Shelf:
+    """Reads a line, writes lines."""
+
+    def __init__(self, file: Path, options: list[str]) -> None:
+        self.file = file
+        self.modern = "--modern" in options
+        self.mute = "--mute" in options
+        self.hold = Path(options[options.index("--hold") + 1]) if "--hold" in options else None
+        self.name = file.stem
+        self.wanted: set[str] = set()
+        self.listens: dict[Any, Message] = {}
+        self.lock = threading.Lock()
+
+    @property
+    def goods(self) -> Message:
+        return dict(json.loads(self.file.read_text(encoding="utf-8")))
+
+    def note(self, method: str, params: Message) -> None:
+        with self.file.with_suffix(".log").open("a", encoding="utf-8") as log:
+            log.write(json.dumps({"method": method, "params": params}) + "\n")
+
+    def send(self, **message: Any) -> None:
+        with self.lock:
+            sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+            sys.stdout.flush()
+
+    def answer(self, identity: Any, result: Message) -> None:
+        self.send(
+            id=identity, result={"resultType": "complete", **result} if self.modern else result
+        )
+
+    def tell(self, method: str, wanted: str, **params: Any) -> None:
+        """Tell of a change, in the words of the era."""
+        if not self.modern:
+            self.send(method=method, params=params)
+            return
+        for identity, kinds in list(self.listens.items()):
+            if kinds.get(wanted) is True or params.get("uri") in kinds.get(wanted, ()):
+                meta = {"io.modelcontextprotocol/subscriptionId": identity}
+                self.send(method=method, params={**params, "_meta": meta})
+
+    def watch(self) -> None:
+        """See that the file changed, as a server sees its own changes."""
+        last, known = self.file.stat().st_ino, self.goods
+        while True:
+            time.sleep(0.01)
+            if self.file.stat().st_ino == last:
+                continue
+            last, before, known = self.file.stat().st_ino, known, self.goods
+            for kind in KINDS:
+                if before.get(kind) != known.get(kind):
+                    self.tell(f"notifications/{kind}/list_changed", f"{kind}ListChanged")
+            for uri in known.get("updated", ()):
+                if self.modern or uri in self.wanted:
+                    self.tell("notifications/resources/updated", "resourceSubscriptions", uri=uri)
+
+    def hello(self) -> Message:
+        offers = {
+            kind: {"listChanged": True, **({"subscribe": True} if kind == "resources" else {})}
+            for kind in KINDS
+            if kind in self.goods
+        }
+        more = {} if self.modern else {"logging": {}}
+        return {
+            "capabilities": {**offers, "completions": {}, **more},
+            "instructions": self.goods.get("instructions", ""),
+        }
+
+    def begin(self, identity: Any, method: str, params: Message) -> None:
+        if method == "initialize":
+            info = {"name": self.name, "version": "1"}
+            version = params["protocolVersion"]
+            self.answer(identity, {"protocolVersion": version, "serverInfo": info, **self.hello()})
+        elif self.modern:
+            fresh = {"supportedVersions": [MODERN], "ttlMs": 0, "cacheScope": "private"}
+            self.answer(identity, {**fresh, **self.hello()})
+        else:
+            self.refuse(identity, -32601, "Method not found")
+
+    def refuse(self, identity: Any, code: int, message: str) -> None:
+        self.send(id=identity, error={"code": code, "message": message})
+
+    def request(self, identity: Any, method: str, params: Message) -> None:
+        match method:
+            case "initialize" | "server/discover":
+                self.begin(identity, method, params)
+            case "tools/list" | "prompts/list" | "resources/list":
+                kind = method.split("/")[0]
+                self.answer(identity, {kind: self.goods.get(kind, [])})
+            case "resources/templates/list":
+                key = "resourceTemplates"
+                self.answer(identity, {key: self.goods.get(key, [])})
+            case "tools/call":
+                self.call(identity, params)
+            case "prompts/get":
+                self.say(identity, params, f"{params['name']} of {self.name}")
+            case "resources/read":
+                read = {"uri": params["uri"], "text": f"{params['uri']} of {self.name}", "odd": 1}
+                self.answer(identity, {"contents": [read]})
+            case "completion/complete":
+                values = [f"{params['argument']['value']} of {self.name}"]
+                self.answer(identity, {"completion": {"values": values}})
+            case "resources/subscribe" | "resources/unsubscribe":
+                added = method == "resources/subscribe"
+                (self.wanted.add if added else self.wanted.discard)(params["uri"])
+                self.answer(identity, {})
+            case "logging/setLevel":
+                self.answer(identity, {})
+            case "subscriptions/listen":
+                self.listen(identity, params)
+            case _:
+                self.refuse(identity, -32601, "Method not found")
+
+    def say(self, identity: Any, params: Message, said: str) -> None:
+        given = params.get("arguments") or {}
+        content = {"type": "text", "text": f"{said}: {json.dumps(given, sort_keys=True)}"}
+        self.answer(identity, {"messages": [{"role": "user", "content": content}]})
+
+    def call(self, identity: Any, params: Message) -> None:
+        given = params.get("arguments") or {}
+        if params["name"] == "give":
+            self.answer(identity, given["result"])
+        elif params["name"] != "hang":
+            said = {"tool": params["name"], "server": self.name, "arguments": given}
+            block = {"type": "text", "text": json.dumps(said, sort_keys=True)}
+            self.answer(identity, {"content": [block]})
+
+    def listen(self, identity: Any, params: Message) -> None:
+        self.listens[identity] = params["notifications"]
+        meta = {"io.modelcontextprotocol/subscriptionId": identity}
+        self.send(
+            method="notifications/subscriptions/acknowledged",
+            params={"notifications": params["notifications"], "_meta": meta},
+        )
+
+    def run(self) -> None:
+        threading.Thread(target=self.watch, daemon=True).start()
+        for line in sys.stdin:
+            message = json.loads(line)
+            if "method" not in message or self.mute:
+                continue
+            while self.hold is not None and not self.hold.exists():
+                time.sleep(0.01)
+            params: Message = message.get("params") or {}
+            self.note(message["method"], params)
+            if message["method"] == "notifications/cancelled":
+                self.listens.pop(params.get("requestId"), None)
+            if "id" in message:
+                self.request(message["id"], message["method"], params)
+
+
+if __name__ == "__main__":
+    Shelf(Path(sys.argv[1]), sys.argv[2:]).run()

@@ -1,0 +1,252 @@
+"""Servers at an address, in both eras. One server process serves all tests of an era."""
+
+import json
+import logging
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.abc
+import anyio.lowlevel
+import pytest
+
+from tests.upstream.conftest import http_process
+from tests.upstream.fakes import LONG, Client, Running, running
+from tooldrawer.activity import UpstreamChanged, UpstreamDown, UpstreamUp
+from tooldrawer.errors import ServerRefused, ToolFailed
+from tooldrawer.tool import JsonObject
+from tooldrawer.upstream.spec import UpstreamSpec
+
+KEY = {"Authorization": "Bearer key"}
+OSLO: JsonObject = {"action": "accept", "content": {"city": "Oslo"}}
+pytestmark = [
+    pytest.mark.anyio,
+    # The SDK's HTTP client; trio is covered by the servers that are processes.
+    pytest.mark.parametrize("anyio_backend", ["asyncio"]),
+]
+
+
+@pytest.fixture(params=["modern", "handshake"])
+def spec(request: pytest.FixtureRequest) -> UpstreamSpec:
+    server = "http_server" if request.param == "modern" else "old_http_server"
+    url: str = request.getfixturevalue(server)
+    return UpstreamSpec(name="web", url=url, headers=KEY)
+
+
+async def test_the_era_is_found(http_server: str, old_http_server: str) -> None:
+    async with running(UpstreamSpec(name="web", url=http_server, headers=KEY)) as server:
+        assert server.upstream.protocol == "2026-07-28"
+    async with running(UpstreamSpec(name="web", url=old_http_server, headers=KEY)) as server:
+        assert server.upstream.protocol == "2025-11-25"
+
+
+async def test_calls_errors_and_large_results_pass(spec: UpstreamSpec) -> None:
+    async with running(spec) as server:
+        assert (await server.call("add", {"a": 2, "b": 3})).text == "5"
+        with pytest.raises(ServerRefused, match=r"No, thanks\.") as caught:
+            await server.call("refuse")
+        assert (caught.value.code, caught.value.data) == (-32042, {"why": "test"})
+        assert len((await server.call("big", {"bytes": 3_000_000})).text) == 3_000_000
+
+
+async def test_progress_and_cancellation_pass(spec: UpstreamSpec) -> None:
+    client = Client()
+    async with running(spec) as server:
+        await server.call_for(client, "progress")
+        assert client.steps == [(1, 2, "half")]
+        client = Client()
+        before = (await server.call("cancelled")).text.count("hang")
+        async with anyio.create_task_group() as group:
+            group.start_soon(server.call_for, client, "hang")
+            with anyio.fail_after(LONG):
+                await client.heard.wait()
+            group.cancel_scope.cancel()
+        with anyio.fail_after(LONG):
+            while (await server.call("cancelled")).text.count("hang") == before:
+                await anyio.lowlevel.checkpoint()
+
+
+async def test_questions_of_two_clients_at_once_reach_the_right_one(spec: UpstreamSpec) -> None:
+    ann, bob = Client("ann", answer=OSLO), Client("bob", answer={"action": "cancel"})
+    for client in (ann, bob):
+        client.capabilities = {"elicitation": {"form": {}}}
+    answers: dict[str, str] = {}
+
+    async def ask(server: Running, client: Client) -> None:
+        answers[client.key] = (await server.call_for(client, "ask")).text
+
+    async with running(spec) as server, anyio.create_task_group() as group:
+        hanging = Client("carl")
+        group.start_soon(server.call_for, hanging, "hang")
+        with anyio.fail_after(LONG):
+            await hanging.heard.wait()
+        async with anyio.create_task_group() as inner:
+            inner.start_soon(ask, server, ann)
+            inner.start_soon(ask, server, bob)
+        group.cancel_scope.cancel()
+    assert answers == {"ann": "accept:Oslo", "bob": "cancel:None"}
+    params: Any = ann.questions[0]["params"]
+    assert params["message"] == "[web] Which city?"
+
+
+async def test_a_changed_list_is_heard_of(spec: UpstreamSpec) -> None:
+    async with running(spec) as server:
+        with anyio.fail_after(LONG):
+            while not server.happened(UpstreamChanged):
+                # Until its stream is open, an old server's change is told to nobody.
+                await server.call("grow")
+                with anyio.move_on_after(0.2):
+                    await server.until(lambda: server.happened(UpstreamChanged))
+        assert any(tool.local_name.startswith("new") for tool in server.upstream.tools())
+
+
+async def test_arguments_travel_as_headers_where_the_tool_says_so(http_server: str) -> None:
+    async with running(UpstreamSpec(name="web", url=http_server, headers=KEY)) as server:
+        assert (await server.call("headers", {"region": "eu"})).text == "eu"
+        (up,) = server.happened(UpstreamUp)
+        (reason,) = up.dropped
+        assert reason.startswith("bad_header: property 'a': x-mcp-header 'not a token'")
+        assert "bad_header" not in [tool.local_name for tool in server.upstream.tools()]
+
+
+@pytest.mark.parametrize("options", [[], ["--handshake"]])
+async def test_a_server_that_dies_in_a_call_is_told_and_tried_again(
+    tmp_path: Path, options: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    client, failures = Client(), list[str]()
+    with http_process(tmp_path, *options) as (url, process):
+        async with running(UpstreamSpec(name="web", url=url, headers=KEY)) as server:
+
+            async def call() -> None:
+                try:
+                    await server.call_for(client, "hang")
+                except ToolFailed as error:
+                    failures.append(str(error))
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(call)
+                with anyio.fail_after(LONG):
+                    await client.heard.wait()
+                process.kill()
+            (failure,) = failures
+            assert "during the call, which may or may not have taken effect" in failure
+            with pytest.raises(ToolFailed):
+                await server.upstream.request("tools/list", {}, timeout=0.2)
+            await server.until(lambda: server.happened(UpstreamDown))
+            assert server.upstream.tools()
+    assert caplog.records == []
+
+
+class Forgetful:
+    """Speaks the handshake era over HTTP, and forgets the session at the first call of a tool."""
+
+    def __init__(self) -> None:
+        self.is_forgotten = False
+
+    async def serve(self, stream: anyio.abc.ByteStream) -> None:
+        async with stream:
+            head, _, body = (await stream.receive()).partition(b"\r\n\r\n")
+            while head.startswith(b"POST") and not body.endswith(b"}"):
+                body += await stream.receive()
+            status, answer = self.answer(json.loads(body or b"{}"))
+            text = json.dumps(answer).encode() if answer else b""
+            lines = (
+                f"HTTP/1.1 {status}",
+                "content-type: application/json",
+                "mcp-session-id: s",
+                "connection: close",
+                f"content-length: {len(text)}",
+            )
+            await stream.send("\r\n".join(lines).encode() + b"\r\n\r\n" + text)
+
+    def answer(self, message: dict[str, Any]) -> tuple[str, JsonObject | None]:
+        results: dict[str, JsonObject] = {
+            "initialize": {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {}},
+            "tools/list": {"tools": [{"name": "forget", "inputSchema": {}}]},
+        }
+        method = message.get("method", "")
+        self.is_forgotten = method != "initialize" and (self.is_forgotten or method == "tools/call")
+        if self.is_forgotten or (method not in results and "id" in message):
+            return "404 Not Found", None
+        if "id" not in message:
+            return ("202 Accepted" if method else "405 Method Not Allowed"), None
+        return "200 OK", {"jsonrpc": "2.0", "id": message["id"], "result": results[method]}
+
+
+async def test_a_session_that_the_server_forgot_is_opened_anew() -> None:
+    async with (
+        _listening(Forgetful().serve) as url,
+        running(UpstreamSpec(name="web", url=url)) as server,
+    ):
+        with pytest.raises(ToolFailed, match="has forgotten this session, so the call was not"):
+            await server.call("forget")
+        await server.until(lambda: len(server.happened(UpstreamUp)) == 2)
+
+
+async def test_a_wrong_key_is_said_and_waits_for_a_person(http_server: str) -> None:
+    spec = UpstreamSpec(name="web", url=http_server, headers={"Authorization": "Bearer no"})
+    async with running(spec) as server:
+        assert server.upstream.status.state == "down"
+        assert server.upstream.status.error == (
+            "The server 'web' cannot be reached: it answered HTTP 401 Unauthorized: check the "
+            "headers, such as Authorization, that it is sent."
+        )
+
+
+async def test_a_port_where_nobody_listens_is_said_without_a_traceback(
+    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.INFO)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    async with running(UpstreamSpec(name="web", url=f"http://127.0.0.1:{port}/mcp")) as server:
+        assert "nobody answers at its address" in server.upstream.status.error
+        (down,) = server.happened(UpstreamDown)
+        assert down.error == server.upstream.status.error
+    assert capfd.readouterr() == ("", "")
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 5\r\n\r\nhello",
+            "text/html",
+        ),
+        (b"HTTP/1.1 500 Oops\r\ncontent-length: 0\r\n\r\n", "HTTP 500"),
+        (b"rubbish\r\n\r\n", "RemoteProtocolError"),
+        (b"", "RemoteProtocolError"),
+    ],
+)
+async def test_something_else_at_the_address_is_said(answer: bytes, said: str) -> None:
+    async def serve(stream: anyio.abc.ByteStream) -> None:
+        async with stream:
+            await stream.receive()
+            if answer:
+                await stream.send(answer)
+
+    async with _listening(serve) as url, running(UpstreamSpec(name="web", url=url)) as server:
+        assert said in server.upstream.status.error
+
+
+@asynccontextmanager
+async def _listening(
+    serve: Callable[[anyio.abc.ByteStream], Awaitable[None]],
+) -> AsyncGenerator[str]:
+    """The address of something that speaks its own kind of HTTP."""
+
+    async def leniently(stream: anyio.abc.ByteStream) -> None:
+        with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+            await serve(stream)
+
+    async with (
+        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
+        anyio.create_task_group() as group,
+    ):
+        group.start_soon(listener.serve, leniently)
+        yield f"http://127.0.0.1:{listener.extra(anyio.abc.SocketAttribute.local_port)}/"
+        group.cancel_scope.cancel()
