@@ -31,7 +31,6 @@ def _open(sentence: str, where: str) -> Promise:
     return Promise(sentence, gap=where, is_open=True)
 
 
-_GATEWAY = "comes with the gateway issue"
 _AGENT = "comes with the agent issue"
 
 PROMISES = {
@@ -43,10 +42,7 @@ PROMISES = {
     "SCOPE-2": Promise("No output of a session has the name of a tool outside its scope."),
     "SCOPE-3": Promise("The dispatcher itself refuses what is out of scope, as if unknown."),
     "SCOPE-4": Promise("A child's scope is an intersection; no session changes another."),
-    "SCOPE-5": Promise(
-        "Scope belongs to the principal, not to a connection.",
-        gap="a parent session and a named scope are principals; tokens and URLs: " + _GATEWAY,
-    ),
+    "SCOPE-5": Promise("Scope belongs to the principal, not to a connection."),
     "ACT-1": Promise("off passes through, on is active with anything deferrable, auto by cost."),
     "ACT-2": Promise("Inactive is pass-through: same objects, order and bytes."),
     "ACT-3": Promise("Every assembly decides anew from the live registry."),
@@ -84,26 +80,23 @@ PROMISES = {
     "DSP-5": Promise("Guardrails allow, deny or ask; the strictest wins."),
     "DSP-6": Promise("Approvals show the exact call, are remembered as said, and default to no."),
     "DSP-7": Promise("A turn's calls run concurrently or in turn; the order is kept."),
-    "DSP-8": Promise(
-        "Time limits, cancellation and result limits with a way to read on.",
-        gap="cancellation reaching a server: " + _GATEWAY,
-    ),
+    "DSP-8": Promise("Time limits, cancellation and result limits with a way to read on."),
     "DSP-9": Promise("A refusal tells the model its next step."),
-    "AF-1": Promise(
-        "A closed set of events with time, session, scope, tool, duration, tokens.",
-        gap="upstream events are defined; servers that send them: " + _GATEWAY,
+    "AF-1": Promise("A closed set of events with time, session, scope, tool, duration, tokens."),
+    "AF-2": Promise(
+        "Terminal and gateway feeds show the underlying tool.",
+        gap="tooldrawer chat: " + _AGENT,
     ),
-    "AF-2": _open("Terminal and gateway feeds show the underlying tool.", _GATEWAY),
     "AF-3": Promise(
         "Sinks get masked events; a slow or broken one harms no call.",
-        gap="memory, JSON lines and subscriptions; server-sent events, telemetry and the store "
-        "come with the gateway and dashboard issues",
+        gap="memory, JSON lines, subscriptions and server-sent events; telemetry and the store "
+        "come with the dashboard issue",
     ),
-    "AF-4": _open("Search quality in the wild is measured.", _GATEWAY),
+    "AF-4": Promise("Search quality in the wild is measured."),
     "LED-1": Promise("The ledger nets what stayed out against its cost.", gap="money: " + _AGENT),
     "CFG-1": Promise("tool_search: true means auto, false means off."),
     "CFG-2": Promise("Every mistake at once with file, line, key, found, expected; hot reload."),
-    "CFG-3": _open("mcpServers JSON files are read; import and connect.", _GATEWAY),
+    "CFG-3": Promise("mcpServers JSON files are read; import and connect."),
     "CFG-4": Promise("${NAME} is filled; a missing one is an error; secrets are not printed."),
     "CACHE-1": Promise("Same settings and scope, same bytes, in every process."),
     "CACHE-2": Promise("While active, nothing that comes and goes changes a byte."),

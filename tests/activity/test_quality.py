@@ -7,6 +7,7 @@ from threading import Thread
 import pytest
 
 from tests.activity.model import Model, of, some
+from tests.requirements import requirement
 from tooldrawer import ActivityLog, Config, Drawer, FunctionToolset
 from tooldrawer.activity import (
     Assembled,
@@ -34,6 +35,7 @@ def test_nothing_happened_is_no_rate_at_all(model: Model) -> None:
     assert model.figures.searches == 0
 
 
+@requirement("AF-4")
 def test_a_search_after_a_search_without_a_call_between_is_one_again(model: Model) -> None:
     model.search("a")
     model.search("b")
@@ -45,6 +47,7 @@ def test_a_search_after_a_search_without_a_call_between_is_one_again(model: Mode
     assert model.figures.rates.searched_again == 0.5
 
 
+@requirement("AF-4")
 def test_a_refused_call_of_no_tool_is_no_call_between_two_searches(model: Model) -> None:
     model.search("a")
     model.refused(None)
@@ -52,6 +55,7 @@ def test_a_refused_call_of_no_tool_is_no_call_between_two_searches(model: Model)
     assert model.figures.searches_again == 1
 
 
+@requirement("AF-4")
 def test_several_queries_of_one_turn_are_not_searches_again(model: Model) -> None:
     model.search("a")
     model.search("b", after=0.004)
@@ -61,12 +65,14 @@ def test_several_queries_of_one_turn_are_not_searches_again(model: Model) -> Non
     assert model.figures.searches_again == 1
 
 
+@requirement("AF-4")
 def test_a_slow_search_right_after_another_is_of_the_same_turn(model: Model) -> None:
     model.search("a")
     model.search("b", after=3.0, duration=2.99)
     assert model.figures.searches_again == 0
 
 
+@requirement("AF-4")
 def test_the_searches_of_another_session_are_its_own() -> None:
     first, second = of("one", "two", quality=Quality(clock=lambda: 0.0))
     first.search("a")
@@ -76,6 +82,7 @@ def test_the_searches_of_another_session_are_its_own() -> None:
     assert some(first.figures.episodes) == {"called": 1}
 
 
+@requirement("AF-4")
 def test_an_episode_is_settled_when_a_tool_that_it_found_is_called(model: Model) -> None:
     model.search("a", "b")
     model.search("c")
@@ -89,6 +96,7 @@ def test_an_episode_is_settled_when_a_tool_that_it_found_is_called(model: Model)
     assert model.figures.rates.never_called == 0.0
 
 
+@requirement("AF-4")
 def test_an_episode_without_such_a_call_ends_with_the_first_search_after_another_call(
     model: Model,
 ) -> None:

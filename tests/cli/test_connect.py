@@ -37,6 +37,7 @@ def file_of(shell: Shell) -> Path:
     return shell.folder / "home" / ".cursor" / "mcp.json"
 
 
+@requirement("CFG-3")
 def test_the_change_is_shown_made_and_taken_back(desk: Shell) -> None:
     out = desk.run("connect", "cursor").text
     assert '+    "tooldrawer": {' in out

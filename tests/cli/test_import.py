@@ -30,6 +30,7 @@ def desk(shell: Shell) -> Shell:
     return shell
 
 
+@requirement("CFG-3")
 def test_what_is_found_is_shown_without_any_secret(desk: Shell) -> None:
     ran = desk.run("import")
     assert ran.code == 0

@@ -116,9 +116,9 @@ def test_toolsets_of_the_configuration_are_found_without_any_option(workshop: Sh
     assert list(workshop.run("tools", "--json").json) == ["workshop"]
 
 
-def test_servers_that_are_configured_are_said_not_to_be_searched(workshop: Shell) -> None:
+def test_a_server_that_cannot_be_started_is_named_and_the_rest_is_shown(workshop: Shell) -> None:
     workshop.write("both.yaml", 'toolsets: ["workshop:tools"]\nmcp_servers: {mail: {command: x}}\n')
     ran = workshop.run("tools", "--config", "both.yaml", "--json")
     assert ran.code == 0
     assert "workshop" in ran.out
-    assert "does not start MCP servers yet (mail)" in ran.err
+    assert "mail is not there: The server 'mail' cannot be started" in ran.err

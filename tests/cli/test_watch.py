@@ -14,6 +14,7 @@ from tests.activity.parts import searched
 from tests.cli.gateways import gateway, user
 from tests.cli.shell import PATIENCE, Shell
 from tests.cli.test_status import another
+from tests.requirements import requirement
 from tooldrawer import AssemblyPolicy, Config, Drawer, FunctionToolset
 from tooldrawer.activity import CallFailed
 
@@ -37,6 +38,7 @@ def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
+@requirement("AF-2")
 def test_the_feed_shows_the_underlying_tool_never_the_bridge(
     shell: Shell, desk: FunctionToolset
 ) -> None:

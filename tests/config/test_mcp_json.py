@@ -37,6 +37,7 @@ def server(entry: dict[str, Any], **environment: str) -> UpstreamSpec:
     return read(text, **environment).servers[0]
 
 
+@requirement("CFG-3")
 def test_a_list_is_read_as_it_is() -> None:
     found = read(
         """
@@ -288,8 +289,9 @@ def test_the_list_of_this_folder_comes_after_its_settings_and_before_the_users(
     write(users, "model: {}")
     assert find() == users
     write(here / ".mcp.json", listed(clock="clockd"))
-    assert find() == Path(".mcp.json")
-    assert load(find()).servers[0].command == "clockd"
+    assert find() == users
+    assert find(lists=True) == Path(".mcp.json")
+    assert load(find(lists=True)).servers[0].command == "clockd"
     write(here / "tooldrawer.yaml", "model: {}")
     assert find() == Path("tooldrawer.yaml")
 

@@ -64,7 +64,7 @@ async def list_tools(
         types.Tool(name=name, description=description, input_schema=schema)
         for name, (description, schema) in {
             **TOOLS,
-            **{name: ("A tool that grew", NOTHING) for name in grown},
+            **dict.fromkeys(grown, ("A tool that grew", NOTHING)),
         }.items()
     ]
     start = int(params.cursor) if params and params.cursor else 0
@@ -72,7 +72,7 @@ async def list_tools(
     return types.ListToolsResult(tools=everything[start : start + 5], next_cursor=following)
 
 
-async def call_tool(  # noqa: C901, PLR0911  one branch for each tool
+async def call_tool(  # noqa: C901  one branch for each tool
     ctx: Context, params: types.CallToolRequestParams
 ) -> types.CallToolResult | types.InputRequiredResult:
     given = params.arguments or {}
@@ -206,8 +206,9 @@ async def _root(
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         answer = (params.input_responses or {}).get("folders")
         if answer is None:
-            asked = {"folders": types.ListRootsRequest()}
-            return types.InputRequiredResult(input_requests=asked, request_state="looking")
+            return types.InputRequiredResult(
+                input_requests={"folders": types.ListRootsRequest()}, request_state="looking"
+            )
     else:
         answer = await ctx.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
     assert isinstance(answer, types.ListRootsResult)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -64,7 +64,7 @@ def places(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def placed(folder: Path) -> Iterator[None]:
+def placed(folder: Path) -> Generator[None]:
     """This process keeps its things in `folder`."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in places(folder).items():
@@ -120,17 +120,16 @@ class Person:
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def alone() -> Generator[None]:
     """One error comes out as it is, without the groups that task groups put around it."""
     try:
         yield
     except BaseExceptionGroup as group:
         error: BaseException = group
         while isinstance(error, BaseExceptionGroup):
-            several = cast("BaseExceptionGroup[BaseException]", error).exceptions
-            if len(several) > 1:
+            if len(error.exceptions) > 1:
                 raise
-            error = several[0]
+            (error,) = error.exceptions
         raise error from None
 
 

@@ -77,7 +77,7 @@ class Shelf:
             for kind in KINDS
             if kind in self.goods
         }
-        more = {} if self.modern else {"logging": {}}
+        more: Message = {} if self.modern else {"logging": {}}
         return {
             "capabilities": {**offers, "completions": {}, **more},
             "instructions": self.goods.get("instructions", ""),
@@ -97,7 +97,9 @@ class Shelf:
     def refuse(self, identity: Any, code: int, message: str) -> None:
         self.send(id=identity, error={"code": code, "message": message})
 
-    def request(self, identity: Any, method: str, params: Message) -> None:
+    def request(  # noqa: C901  one branch for each method
+        self, identity: Any, method: str, params: Message
+    ) -> None:
         match method:
             case "initialize" | "server/discover":
                 self.begin(identity, method, params)
@@ -129,16 +131,16 @@ class Shelf:
                 self.refuse(identity, -32601, "Method not found")
 
     def say(self, identity: Any, params: Message, said: str) -> None:
-        given = params.get("arguments") or {}
+        given: Message = params.get("arguments") or {}
         content = {"type": "text", "text": f"{said}: {json.dumps(given, sort_keys=True)}"}
         self.answer(identity, {"messages": [{"role": "user", "content": content}]})
 
     def call(self, identity: Any, params: Message) -> None:
-        given = params.get("arguments") or {}
+        given: Message = params.get("arguments") or {}
         if params["name"] == "give":
             self.answer(identity, given["result"])
         elif params["name"] != "hang":
-            said = {"tool": params["name"], "server": self.name, "arguments": given}
+            said: Message = {"tool": params["name"], "server": self.name, "arguments": given}
             block = {"type": "text", "text": json.dumps(said, sort_keys=True)}
             self.answer(identity, {"content": [block]})
 

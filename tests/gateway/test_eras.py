@@ -8,6 +8,7 @@ import mcp_types as types
 import pytest
 from mcp import Client, MCPError
 from mcp.client.session import ClientRequestContext
+from pydantic import FileUrl
 
 from tests.gateway.everything import PNG
 from tests.gateway.rig import (
@@ -171,12 +172,7 @@ async def test_the_person_is_asked_what_the_server_asks(rig: Rig, era: str, serv
 
 
 async def test_without_a_person_a_question_is_declined(client: Client, server: str) -> None:
-    try:
-        result = await called(client, f"mcp_{server}_ask")
-    except MCPError as error:  # the SDK's own server does not even ask such a client
-        assert (server, error.code) == ("new", types.MISSING_REQUIRED_CLIENT_CAPABILITY)
-    else:
-        assert text(result) == "decline:None"
+    assert text(await called(client, f"mcp_{server}_ask")) == "decline:None"
 
 
 async def test_the_model_of_the_client_thinks_for_the_server(
@@ -188,14 +184,14 @@ async def test_the_model_of_the_client_thinks_for_the_server(
 
 async def test_the_folders_of_the_client_are_named(rig: Rig, era: str, server: str) -> None:
     async def roots(_: ClientRequestContext) -> types.ListRootsResult:
-        return types.ListRootsResult(roots=[types.Root(uri="file:///home/ann")])
+        return types.ListRootsResult(roots=[types.Root(uri=FileUrl("file:///home/ann"))])
 
     async with rig.client(era, Person(), list_roots_callback=roots) as client:
         assert text(await called(client, f"mcp_{server}_root")) == "file:///home/ann"
 
 
 async def test_what_a_client_sends_along_reaches_the_server(client: Client, server: str) -> None:
-    arguments = {"name": f"mcp_{server}_meta", "arguments": {}}
+    arguments = {"name": f"mcp_{server}_meta"}
     meta: types.RequestParamsMeta = {"example/turn": 7}  # pyright: ignore[reportAssignmentType]
     result = await client.call_tool("tool_call", arguments, meta=meta)
     received: Any = result.structured_content

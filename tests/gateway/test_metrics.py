@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.requirements import requirement
 from tooldrawer.activity import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -125,6 +126,7 @@ def test_every_family_is_ours_has_help_and_a_type_and_ends_a_line(text: str) -> 
     assert text.count("# HELP ") == text.count("# TYPE ") == len(families)
 
 
+@requirement("AF-4")
 def test_the_quality_of_search_is_exported(text: str) -> None:
     assert value(text, "searches_total") == 1
     assert value(text, "searches_again_total") == 0

@@ -1,14 +1,18 @@
 """Servers that are started by their first call."""
 
+import threading
 from pathlib import Path
 
+import anyio
 import pytest
 
-from tests.upstream.fakes import SERVERS, Running, alive, eventually, pids, plain, running
+from tests.upstream.fakes import LONG, SERVERS, Running, alive, eventually, pids, plain, running
 from tooldrawer.activity import UpstreamChanged, UpstreamDown, UpstreamUp
 from tooldrawer.errors import ToolFailed
+from tooldrawer.upstream.manifest import Manifest, Manifests
 from tooldrawer.upstream.pace import Pace
 from tooldrawer.upstream.spec import UpstreamSpec
+from tooldrawer.upstream.upstream import Upstream
 
 pytestmark = pytest.mark.anyio
 
@@ -120,3 +124,36 @@ async def test_a_folder_that_cannot_be_written_does_no_harm(tmp_path: Path) -> N
     blocked.write_text("", encoding="utf-8")
     async with running(plain(), folder=blocked / "manifests") as server:
         assert server.upstream.status.state == "up"
+
+
+class SlowManifests(Manifests):
+    """Takes its time to write."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.is_writing, self.go_on = threading.Event(), threading.Event()
+
+    def save(self, spec: UpstreamSpec, manifest: Manifest) -> None:
+        self.is_writing.set()
+        self.go_on.wait(LONG)
+        super().save(spec, manifest)
+
+
+async def test_a_call_that_comes_while_the_tools_are_learnt_keeps_the_server(
+    starts: Path, folder: Path
+) -> None:
+    manifests, answers = SlowManifests(folder), list[object]()
+    upstream = Upstream(_lazy(starts), emit=lambda event: None, manifests=manifests)
+    async with anyio.create_task_group() as group:
+
+        async def call() -> None:
+            answers.append(await upstream.request("tools/call", {"name": "echo"}))
+            group.cancel_scope.cancel()
+
+        group.start_soon(upstream.serve)
+        await eventually(manifests.is_writing.is_set)
+        group.start_soon(call)
+        await anyio.wait_all_tasks_blocked()
+        manifests.go_on.set()
+    assert len(answers) == 1
+    assert len(pids(starts)) == 1

@@ -7,7 +7,7 @@ import typer
 
 from tooldrawer import config as configuration
 from tooldrawer.cli.opening import JsonOption
-from tooldrawer.cli.output import show, show_json
+from tooldrawer.cli.output import notice, show, show_json
 from tooldrawer.config import Config
 
 app = typer.Typer(no_args_is_help=True, help="The configuration file.")
@@ -28,8 +28,10 @@ def check(
 ) -> None:
     """Read the configuration and say whether it can be used."""
     file = path or config or configuration.find()
-    found = configuration.load(file)
+    found = configuration.gather(file)
     facts = _facts(found)
+    for note in found.notes:
+        notice(note)
     if json:
         show_json({"file": str(file), **facts})
         return

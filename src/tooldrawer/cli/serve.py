@@ -1,6 +1,7 @@
 """`serve`: the gateway, over stdio or HTTP."""
 
 import os
+import sys
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -51,12 +52,20 @@ def serve(
     with ExitStack() as stack:
         given = stack.enter_context(toolsets()) if demo else ()
         gateway = Gateway.from_config(
-            config, toolsets=given, scope=scope or "", passthrough=passthrough
+            # Over stdio an agent starts this, in whatever folder it was opened.
+            config,
+            toolsets=given,
+            scope=scope or "",
+            passthrough=passthrough,
+            lists=http,
         )
         stack.callback(gateway.drawer.close)
         for note in gateway.drawer.config.notes:
             notice(note)
-        anyio.run(partial(_served, gateway, http=http, host=host, port=port), backend_options={"use_uvloop": True})
+        anyio.run(
+            partial(_served, gateway, http=http, host=host, port=port),
+            backend_options={"use_uvloop": sys.platform != "win32"},
+        )
 
 
 async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int | None) -> None:

@@ -26,16 +26,25 @@ BESIDE = ".mcp.json"
 _JSON = (".json", ".jsonc")
 
 
-def find() -> FilePath:
-    """The configuration of this folder, else the servers that others know here, else the user's.
+def find(*, lists: bool = False) -> FilePath:
+    """The configuration of this folder, else the user's; with `lists` also a `.mcp.json` here.
+
+    A `.mcp.json` comes with many a repository, and what it names is started: only a person who
+    means this folder may ask for that.
 
     Raises:
         ConfigError: There is none.
     """
     users = user_config_path("tooldrawer", appauthor=False)
-    for place in (FilePath(FILE_NAME), FilePath(BESIDE), users / FILE_NAME):
+    beside = (FilePath(BESIDE),) if lists else ()
+    for place in (FilePath(FILE_NAME), *beside, users / FILE_NAME):
         if place.is_file():
             return place
+    if FilePath(BESIDE).is_file():
+        raise ConfigError(
+            f"There is no {FILE_NAME} in this folder or in {users}. There is a {BESIDE}: name it "
+            f"with --config {BESIDE} if the servers in it may be started."
+        )
     raise ConfigError(
         f"There is no {FILE_NAME} in this folder or in {users}; write one, take over the servers "
         f"of other programs with `tooldrawer import --write {FILE_NAME}`, "

@@ -7,9 +7,10 @@ import anyio
 import mcp_types as types
 from mcp.server.connection import allowed_log_levels
 from mcp.server.context import ServerRequestContext
-from mcp_types import CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY, LoggingLevel
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from tooldrawer.gateway.levels import reaches
 from tooldrawer.gateway.principal import Principal, conversation_of
 from tooldrawer.gateway.questions import can_answer
 from tooldrawer.tool import JsonObject
@@ -80,6 +81,22 @@ class Caller:
 
 class Handshaken(Caller):
     """A client of the handshake era: questions are pushed to it while its request waits."""
+
+    def __init__(self, ctx: Context, principal: Principal, *, level: LoggingLevel | None) -> None:
+        """`level` is what it wants of the servers' lines; without one it is shown them all."""
+        super().__init__(ctx, principal)
+        self._level: LoggingLevel | None = level
+
+    @property
+    def meta(self) -> JsonObject:
+        """With the level, which a server of the stateless era wants to hear with each call."""
+        level: JsonObject = {} if self._level is None else {LOG_LEVEL_META_KEY: self._level}
+        return {**super().meta, **level}
+
+    async def log(self, params: JsonObject) -> None:
+        """Pass on what a server logged, if the client wants that much."""
+        if self._level is None or reaches(params.get("level"), self._level):
+            await super().log(params)
 
     async def ask(self, questions: Mapping[str, JsonObject]) -> Mapping[str, JsonObject]:
         """Push them, all at once."""

@@ -85,8 +85,11 @@ class Gateway:
         toolsets: Iterable[Toolset] = (),
         scope: str = "",
         passthrough: bool = False,
+        lists: bool = False,
     ) -> Self:
         """A gateway as a file describes it; `passthrough` wins over the file's mode.
+
+        With `lists` a `.mcp.json` of this folder will do.
 
         Raises:
             ConfigError: The file is missing or wrong, or has no such scope.
@@ -106,7 +109,7 @@ class Gateway:
 
         given = tuple(toolsets)
         try:
-            found = Path(path) if path is not None else configuration.find()
+            found = Path(path) if path is not None else configuration.find(lists=lists)
         except ConfigError:
             if not given:
                 raise

@@ -14,6 +14,7 @@ from tooldrawer.gateway.changes import Changes
 from tooldrawer.gateway.clients import Context, Handshaken, is_modern
 from tooldrawer.gateway.envelope import readable, whole
 from tooldrawer.gateway.flight import InFlight
+from tooldrawer.gateway.levels import Levels
 from tooldrawer.gateway.lists import Raw, Upstreams
 from tooldrawer.gateway.parking import Parking, Stateless
 from tooldrawer.gateway.principal import Principal, client_name, conversation_of, principal_of
@@ -64,6 +65,7 @@ class Handlers:
     def __init__(self, desk: Desk, names: Callable[[], BridgeNames]) -> None:
         self._desk = desk
         self._names = names
+        self._levels = Levels()
         self.in_flight = InFlight()
 
     def principal(self, ctx: Context) -> Principal:
@@ -107,7 +109,7 @@ class Handlers:
     ) -> Raw:
         """Do the work with the client behind it, whom a server or an approval may ask."""
         if not is_modern(ctx):
-            BEHIND.set(Handshaken(ctx, principal))
+            BEHIND.set(Handshaken(ctx, principal, level=self._levels.of(ctx)))
             return await work()
         params = ctx.params or {}
         handle, answers = params.get("requestState"), params.get("inputResponses")
@@ -172,13 +174,14 @@ class Handlers:
             ctx, upstream, {**request, "ref": {**request["ref"], key: name}}
         )
 
-    async def set_level(self, ctx: Context, _: types.SetLevelRequestParams) -> Raw:
+    async def set_level(self, ctx: Context, params: types.SetLevelRequestParams) -> Raw:
         """`logging/setLevel` of the handshake era, passed on to every server that logs."""
         scope = self._scope(ctx)
+        level = self._levels.want(ctx, params.level)
 
         async def pass_on(upstream: Upstream) -> None:
             try:
-                await upstream.request("logging/setLevel", _plain(ctx.params))
+                await upstream.request("logging/setLevel", {"level": level})
             except ToolFailed:
                 return  # it logs as it did; the others must not suffer for it
 

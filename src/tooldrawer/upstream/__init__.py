@@ -1,1 +1,1 @@
-"""MCP servers as toolsets. So far: how to reach one."""
+"""MCP servers as toolsets: reached, listed, watched, restarted, and asked on behalf of clients."""

@@ -48,14 +48,14 @@ class Standing:
             self.since = time()
         is_news = (state, error) != (self.state, self.error)
         self.state, self.error = state, error
-        self._wake()
+        self.wake()
         if is_news:
             self._told()
 
     def settle(self) -> None:
         """The first attempt is over."""
         self.is_settled = True
-        self._wake()
+        self.wake()
 
     async def moved(self) -> None:
         """Return when something here is other than now."""
@@ -66,6 +66,7 @@ class Standing:
         while not self.is_settled:
             await self.moved()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Let whoever waits look again."""
         self._moved.set()
         self._moved = anyio.Event()

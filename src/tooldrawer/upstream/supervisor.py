@@ -144,20 +144,23 @@ class Supervisor:
         self.standing.starts += 1
         seen: Connection | None = None
         failure: Exception | None = None
-        self._was_up = False
+        self._was_up = is_done = False
         try:
             async with connected(self._spec, turns=self.turns, noticed=self._noticed) as seen:
                 definitions = await self._opened(seen)
                 await self._come_up(seen, definitions, started)
-                if self._wanted:
+                is_done = not self._wanted  # it was started only to learn its tools
+                if not is_done:
                     await self._live(seen)
         except Exception as error:  # the boundary to servers, and to groups out of the SDK
             _logger.debug("The server %r failed.", self._spec.name, exc_info=True)
             failure = error
         finally:
             self.connection = None
-        if failure is not None or self._wanted:
+        if failure is not None or not is_done:
             self._go_down(failure or gone(), seen, started)
+        else:
+            self._failures = 0
 
     async def _opened(self, connection: Connection) -> list[Json]:
         limit = self._spec.start_timeout
@@ -174,7 +177,8 @@ class Supervisor:
         self.hello, self.is_known = connection.hello, True
         note = self._note(was_known=was_known)
         self._was_up, self._unlisted, self._reported = True, 0, ""
-        self.connection = connection if self._wanted else None
+        if self._wanted:
+            self.connection = connection
         self.standing.move("up")
         self.standing.settle()
         self._report(
@@ -201,6 +205,8 @@ class Supervisor:
         return "" if was_known else "started once, to learn its tools"
 
     async def _live(self, connection: Connection) -> None:
+        self.connection = connection
+        self.standing.wake()
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(connection.watch, self.subscribed, self._pace)
