@@ -3,12 +3,12 @@ from uuid import uuid4
 
 import pytest
 
-from tests.faults.gateways import Place
+from tests.faults.place import Place
 
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """The gateway's own, whatever runs here."""
+    """The gateway is a process of its own, so it does not matter what runs here."""
     return "asyncio"
 
 

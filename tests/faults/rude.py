@@ -13,8 +13,10 @@ from tests.upstream.servers.plain import Message, Server
 _CHILD = """
 import signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-if sys.argv[1] != "0":
-    subprocess.Popen([sys.executable, "-S", "-c", *sys.argv[2:3], str(int(sys.argv[1]) - 1), sys.argv[2]])
+code, generations = sys.argv[1:]
+if generations != "1":
+    further = str(int(generations) - 1)
+    subprocess.Popen([sys.executable, "-S", "-c", code, code, further])
 time.sleep(600)
 """
 _HURRY = 5000
@@ -23,10 +25,15 @@ _HURRY = 5000
 class Rude(Server):
     """Each tool is a way to be rude."""
 
+    def tool_fall(self, identity: Any, _: Message, __: Message) -> None:
+        """Be killed in the middle of the call."""
+        del identity
+        os.kill(os.getpid(), signal.SIGKILL)
+
     def tool_breed(self, identity: Any, given: Message, _: Message) -> None:
         """Have children and their children, all of whom ignore SIGTERM."""
-        depth = str(given.get("generations", 2) - 1)
-        subprocess.Popen([sys.executable, "-S", "-c", _CHILD, depth, _CHILD])
+        generations = str(given["generations"])
+        subprocess.Popen([sys.executable, "-S", "-c", _CHILD, _CHILD, generations])
         self.text(identity, "bred")
 
     def tool_deafen(self, identity: Any, _: Message, __: Message) -> None:

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,13 +14,13 @@ from mcp import Client
 from mcp.client.session import ClientRequestContext, IncomingMessage
 from mcp.client.stdio import StdioServerParameters
 
+from tests.gateway.wire import LONG, transport
 from tooldrawer.gateway.gateway import Gateway
 from tooldrawer.tool import JsonObject
 from tooldrawer.toolset import Toolset
+from tooldrawer.upstream.explanation import leaves
 
 ROOT = Path(__file__).parents[2]
-LONG = 20.0
-"""Seconds after which a test gives up waiting on a busy machine."""
 HANDSHAKE, STATELESS = "2025-11-25", "2026-07-28"
 ERAS = (HANDSHAKE, STATELESS)
 Document = dict[str, Any]
@@ -36,6 +36,17 @@ def shelf(file: Path, *options: str) -> Document:
     """The entry of a small server that offers what is in `file`."""
     args = ["-S", "-E", str(Path(__file__).parent / "shelf.py"), str(file), *options]
     return {"command": sys.executable, "args": args}
+
+
+def tool(name: str, description: str = "A tool", **more: Any) -> Document:
+    """A definition as a server gives it."""
+    schema = {"type": "object", "properties": {}}
+    return {"name": name, "description": description, "inputSchema": schema, **more}
+
+
+def goods(file: Path, *tools: Document, **more: Any) -> Path:
+    """Put these on a shelf."""
+    return write(file, {"tools": list(tools), **more})
 
 
 def document(servers: Mapping[str, Document], **sections: Any) -> Document:
@@ -124,13 +135,11 @@ def alone() -> Generator[None]:
     """One error comes out as it is, without the groups that task groups put around it."""
     try:
         yield
-    except BaseExceptionGroup as group:
-        error: BaseException = group
-        while isinstance(error, BaseExceptionGroup):
-            if len(error.exceptions) > 1:
-                raise
-            (error,) = error.exceptions
-        raise error from None
+    except ExceptionGroup as group:
+        first, *others = leaves(group)
+        if others:
+            raise
+        raise first from None
 
 
 def chosen(answer: str) -> types.ElicitResult:
@@ -166,9 +175,12 @@ class Rig:
         self.gateway = gateway
         self.path = path
 
-    def client(self, era: str, person: Person | None = None, **more: Any) -> Any:
-        """A client in this process."""
-        return talking(self.gateway.server, era, person, **more)
+    def client(
+        self, era: str, person: Person | None = None, *, pipes: bool = False, **more: Any
+    ) -> AbstractAsyncContextManager[Client]:
+        """A client in this process, straight or over pipes."""
+        to = transport(self.gateway) if pipes else self.gateway.server
+        return talking(to, era, person, **more)
 
     async def settled(self) -> None:
         """Wait until every server is up, idle, or failed once."""
@@ -197,7 +209,7 @@ async def rigged(
 ) -> AsyncGenerator[Rig]:
     """Start a gateway; nothing waits for its servers."""
     path = write(folder / "tooldrawer.yaml", settings)
-    with placed(folder):
+    with placed(folder), alone():
         gateway = Gateway.from_config(path, toolsets=toolsets, scope=scope, passthrough=passthrough)
         try:
             async with gateway.running(control=False):

@@ -59,10 +59,16 @@ def era(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(params=[False, True], ids=["memory", "pipes"])
+def pipes(request: pytest.FixtureRequest) -> bool:
+    """Whether the client is there as over stdio, where calls take a way of their own."""
+    return bool(request.param)
+
+
 @pytest.fixture
-async def client(era: str, rig: Rig) -> AsyncGenerator[Client]:
+async def client(era: str, rig: Rig, *, pipes: bool) -> AsyncGenerator[Client]:
     """A client of either era, with nobody to ask."""
-    async with rig.client(era) as client:
+    async with rig.client(era, pipes=pipes) as client:
         yield client
 
 
@@ -147,10 +153,10 @@ async def test_progress_is_shown(client: Client, server: str) -> None:
 @requirement("DSP-8")
 @pytest.mark.parametrize("person", [None, Person()], ids=["alone", "with a person"])
 async def test_a_call_that_is_given_up_is_given_up_by_the_server(
-    rig: Rig, era: str, server: str, person: Person | None
+    rig: Rig, era: str, server: str, person: Person | None, *, pipes: bool
 ) -> None:
-    label = f"{era} {server} {person is not None}"
-    async with rig.client(era, person) as client:
+    label = f"{era} {server} {person is not None} {pipes}"
+    async with rig.client(era, person, pipes=pipes) as client:
         with anyio.fail_after(LONG), anyio.CancelScope() as scope:
 
             async def give_up(*_: object) -> None:
@@ -164,9 +170,11 @@ async def test_a_call_that_is_given_up_is_given_up_by_the_server(
     assert len(rig.gateway.handlers.in_flight) == 0
 
 
-async def test_the_person_is_asked_what_the_server_asks(rig: Rig, era: str, server: str) -> None:
+async def test_the_person_is_asked_what_the_server_asks(
+    rig: Rig, era: str, server: str, *, pipes: bool
+) -> None:
     person = Person(OSLO)
-    async with rig.client(era, person) as client:
+    async with rig.client(era, person, pipes=pipes) as client:
         assert text(await called(client, f"mcp_{server}_ask")) == "accept:Oslo"
     assert [question.message for question in person.questions] == [f"[{server}] Which city?"]
 
@@ -176,17 +184,19 @@ async def test_without_a_person_a_question_is_declined(client: Client, server: s
 
 
 async def test_the_model_of_the_client_thinks_for_the_server(
-    rig: Rig, era: str, server: str
+    rig: Rig, era: str, server: str, *, pipes: bool
 ) -> None:
-    async with rig.client(era, Person()) as client:
+    async with rig.client(era, Person(), pipes=pipes) as client:
         assert text(await called(client, f"mcp_{server}_think")) == "thought about Think."
 
 
-async def test_the_folders_of_the_client_are_named(rig: Rig, era: str, server: str) -> None:
+async def test_the_folders_of_the_client_are_named(
+    rig: Rig, era: str, server: str, *, pipes: bool
+) -> None:
     async def roots(_: ClientRequestContext) -> types.ListRootsResult:
         return types.ListRootsResult(roots=[types.Root(uri=FileUrl("file:///home/ann"))])
 
-    async with rig.client(era, Person(), list_roots_callback=roots) as client:
+    async with rig.client(era, Person(), pipes=pipes, list_roots_callback=roots) as client:
         assert text(await called(client, f"mcp_{server}_root")) == "file:///home/ann"
 
 

@@ -38,8 +38,10 @@ class Client:
         answer: JsonObject | None = None,
         capabilities: JsonObject | None = None,
         meta: JsonObject | None = None,
+        protocol: str = "2026-07-28",
     ) -> None:
         self.key = key
+        self.protocol = protocol
         self.capabilities: JsonObject = capabilities or {}
         self.meta: JsonObject = meta or {}
         self.steps: list[tuple[float, float | None, str | None]] = []

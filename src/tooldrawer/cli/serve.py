@@ -1,5 +1,6 @@
 """`serve`: the gateway, over stdio or HTTP."""
 
+import gc
 import os
 import sys
 from contextlib import ExitStack
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _DEPTH = "TOOLDRAWER_DEPTH"
 """How many gateways are around this one; whoever starts a server counts."""
 _DEEPEST = 3
+_GARBAGE = 10_000
+"""New objects between two looks for garbage; a call makes some hundreds."""
 _PATIENCE = 10.0
 """Seconds that the summary at the start waits for servers."""
 
@@ -62,10 +65,18 @@ def serve(
         stack.callback(gateway.drawer.close)
         for note in gateway.drawer.config.notes:
             notice(note)
+        _spare_the_collector()
         anyio.run(
             partial(_served, gateway, http=http, host=host, port=port),
             backend_options={"use_uvloop": sys.platform != "win32"},
         )
+
+
+def _spare_the_collector() -> None:
+    """What is there now stays to the end: looking through it again and again would cost calls."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_GARBAGE)
 
 
 async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int | None) -> None:

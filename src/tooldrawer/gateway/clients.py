@@ -42,6 +42,11 @@ class Caller:
         return self._key
 
     @property
+    def protocol(self) -> str:
+        """The version that the request speaks."""
+        return self._ctx.protocol_version
+
+    @property
     def capabilities(self) -> JsonObject:
         """As the client declared them."""
         if self._capabilities is None:
@@ -89,9 +94,11 @@ class Handshaken(Caller):
 
     @property
     def meta(self) -> JsonObject:
-        """With the level, which a server of the stateless era wants to hear with each call."""
-        level: JsonObject = {} if self._level is None else {LOG_LEVEL_META_KEY: self._level}
-        return {**super().meta, **level}
+        """With the level, which a server of the stateless era wants to hear with each call.
+
+        Without one it would log nothing, where a server of the client's era logs what it likes.
+        """
+        return {**super().meta, LOG_LEVEL_META_KEY: self._level or "debug"}
 
     async def log(self, params: JsonObject) -> None:
         """Pass on what a server logged, if the client wants that much."""

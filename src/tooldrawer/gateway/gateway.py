@@ -1,6 +1,6 @@
 """One gateway: a drawer with its servers behind, and an MCP server in front."""
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from os import getpid
@@ -13,6 +13,7 @@ from mcp.server.subscriptions import (
     PromptsListChanged,
     ResourcesListChanged,
     ResourceUpdated,
+    ServerEvent,
     ToolsListChanged,
 )
 
@@ -32,7 +33,7 @@ from tooldrawer.gateway.pending import Pending
 from tooldrawer.gateway.principal import Principal
 from tooldrawer.gateway.prompts import Prompts
 from tooldrawer.gateway.resources import Resources
-from tooldrawer.gateway.server import build
+from tooldrawer.gateway.server import build, seal
 from tooldrawer.gateway.sessions import Sessions
 from tooldrawer.gateway.shown import Shown, Stance
 from tooldrawer.scope import Scope
@@ -44,6 +45,10 @@ _SETTLE = 0.2
 """Seconds that changes are gathered before clients are told: a server may change all the time."""
 _LOOK = 2.0
 """Seconds between looks at the configuration while nobody calls."""
+_LISTS: dict[str, Callable[[], ServerEvent]] = {
+    "prompts": PromptsListChanged,
+    "resources": ResourcesListChanged,
+}
 
 
 class Gateway:
@@ -65,6 +70,10 @@ class Gateway:
         drawer.activity.attach(self.quality)
         self._stances: dict[str, Stance] = {}
         self._shown: dict[str, Shown] = {}
+        self._stale: set[str] = set()
+        """The scopes of which somebody has a list that holds no longer."""
+        self._serving: dict[str, frozenset[str]] = {}
+        """Which servers are there for what else than tools."""
         self._wait = wait
         self._deadline = 0.0
         self._changed = anyio.Event()
@@ -74,7 +83,8 @@ class Gateway:
         self.resources = Resources(self.upstreams)
         self.parking: Parking
         self.handlers = Handlers(self, lambda: drawer.parts.policy.names)
-        self.server = build(self.handlers, self.introduce)
+        self.sealed = seal(self.handlers)
+        self.server = build(self.handlers, self.introduce, self.sealed)
         self.sessions.listing(scope)
 
     @classmethod
@@ -175,7 +185,11 @@ class Gateway:
         self.stance(scope).observe(assembly)
         last = self._shown.get(scope)
         if last is None or last.assembly is not assembly:
-            self._shown[scope] = last = Shown.of(assembly)
+            before, last = last, Shown.of(assembly)
+            self._shown[scope] = last
+            if before is not None and before.digest != last.digest:
+                self._stale.add(scope)
+                self._changed.set()
         return last
 
     async def begun(self, scope: str) -> None:
@@ -239,21 +253,27 @@ class Gateway:
         self.prompts.forget(upstream)
         self.resources.forget(upstream)
         self._changed.set()
+        before, now = self._serving.get(upstream.name, frozenset()), _lists(upstream)
+        self._serving[upstream.name] = now
+        for kind in before ^ now:
+            self._tell(upstream.name, _LISTS[kind]())
 
     def _on_notified(self, upstream: Upstream, method: str, params: JsonObject) -> None:
         match method:
             case "notifications/prompts/list_changed":
                 self.prompts.forget(upstream)
-                event = PromptsListChanged()
+                self._tell(upstream.name, PromptsListChanged())
             case "notifications/resources/list_changed":
                 self.resources.forget(upstream)
-                event = ResourcesListChanged()
+                self._tell(upstream.name, ResourcesListChanged())
             case "notifications/resources/updated":
-                event = ResourceUpdated(uri=str(params.get("uri")))
+                self._tell(upstream.name, ResourceUpdated(uri=str(params.get("uri"))))
             case _:
                 return
+
+    def _tell(self, toolset: str, event: ServerEvent) -> None:
         for scope in self.changes.scopes():
-            if self.scope(scope).admits_toolset(upstream.name):
+            if self.scope(scope).admits_toolset(toolset):
                 self._tasks.start_soon(self.changes.tell, scope, event)
 
     async def _announce(self) -> None:
@@ -263,22 +283,37 @@ class Gateway:
             await anyio.sleep(_SETTLE)
             self._changed = anyio.Event()
             for scope in self.changes.scopes():
-                before = self._shown.get(scope)
-                if before is not None and (await self.shown(scope)).digest != before.digest:
-                    await self.changes.tell(scope, ToolsListChanged())
+                if scope in self._shown:
+                    await self.shown(scope)
+            # Whoever lists in the meantime sees the change first; the others must still be told.
+            stale, self._stale = self._stale, set()
+            for scope in stale.intersection(self.changes.scopes()):
+                await self.changes.tell(scope, ToolsListChanged())
+            for gone in self._serving.keys() - {each.name for each in self.upstreams()}:
+                for kind in self._serving.pop(gone):
+                    self._tell(gone, _LISTS[kind]())
 
     async def _follow(self) -> None:
         """Apply a changed configuration also while nobody calls."""
+        seen = self.drawer.parts
         while True:
             await anyio.sleep(_LOOK)
-            before = self.drawer.parts
-            if await self.drawer.refresh() is not before:
+            before, seen = seen, await self.drawer.refresh()
+            if seen is not before:  # whoever applied it
                 self._changed.set()
 
     async def drained(self) -> None:
-        """Wait for the calls in flight, for as long as the settings allow."""
+        """Wait for the calls in flight, for as long as the settings allow; then end them."""
         with anyio.move_on_after(self.drawer.config.gateway.drain):
             await self.handlers.in_flight.none()
+        self.handlers.in_flight.end()
+
+
+def _lists(upstream: Upstream) -> frozenset[str]:
+    """What a server has lists of besides tools, now."""
+    if upstream.status.state != "up":
+        return frozenset()
+    return frozenset(kind for kind in _LISTS if upstream.capabilities.get(kind) is not None)
 
 
 def _about(shown: Shown) -> JsonObject:

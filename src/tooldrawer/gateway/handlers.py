@@ -1,6 +1,7 @@
 """The answers to a client's requests."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, cast
 
@@ -59,6 +60,14 @@ class Desk(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCall:
+    """What a `tools/call` asks for."""
+
+    name: str
+    arguments: Raw | None
+
+
 class Handlers:
     """One method for each request. Parameters are the SDK's models, results plain JSON."""
 
@@ -80,11 +89,11 @@ class Handlers:
         shown = await self._desk.shown(self.principal(ctx).scope)
         return whole({"tools": list(shown.tools), "ttlMs": _TTL, "cacheScope": "private"}, "tools")
 
-    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Raw:
+    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams | NamedCall) -> Raw:
         """`tools/call`, through the session's one door."""
         principal = self.principal(ctx)
         work = partial(self._called, ctx, principal, params.name, params.arguments)
-        with self.in_flight:
+        with self.in_flight.flight():
             result = await self._conversed(ctx, principal, work)
         if result.get("resultType") == "input_required":
             return result
@@ -225,7 +234,8 @@ class Handlers:
             except ToolFailed as error:
                 raise MCPError(types.INTERNAL_ERROR, str(error)) from error
 
-        return await self._conversed(ctx, self.principal(ctx), work)
+        with self.in_flight.flight():
+            return await self._conversed(ctx, self.principal(ctx), work)
 
 
 def _plain(params: Mapping[str, Any] | None) -> Raw:

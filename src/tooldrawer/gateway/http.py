@@ -1,8 +1,9 @@
 """The gateway for many clients, over streamable HTTP."""
 
 import socket
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
+from typing import Any
 
 import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
@@ -33,7 +34,7 @@ async def serve_http(
     host: str,
     port: int,
     tokens: Tokens,
-    started: Callable[[str], Awaitable[None]] = _nothing,
+    started: Callable[[str], Coroutine[Any, Any, None]] = _nothing,
 ) -> None:
     """Serve until a signal asks to stop; `started` runs along, with the address that answers.
 
@@ -66,6 +67,7 @@ async def serve_http(
         server.should_exit = True  # nobody new comes in
 
     def stop() -> None:
+        gateway.handlers.in_flight.end()
         gateway.changes.close()
         server.force_exit = True  # streams that only listen would keep it waiting
 
@@ -140,6 +142,7 @@ def _listening(host: str, port: int) -> socket.socket:
         listener.listen(2048)
     except OSError as error:
         raise ConfigError(
-            f"Cannot listen on {host}:{port}: {error.strerror}. Choose another with --host or --port."
+            f"Cannot listen on {host}:{port}: {error.strerror}. "
+            "Choose another with --host or --port."
         ) from error
     return listener

@@ -4,6 +4,7 @@ import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, assert_never
 
 import anyio
@@ -63,12 +64,24 @@ class Stateless(Caller):
         super().__init__(ctx, principal)
         self._given = given or {}
         self._lifetime = lifetime
-        self._turn = anyio.Lock()
-        self._answered = anyio.Event()
         self._answers: Mapping[str, JsonObject] = {}
-        self._scope = anyio.CancelScope()
         self._outcomes: deque[Asked | Ended | Broke] = deque()
-        self._arrived = anyio.Event()
+
+    @cached_property
+    def _turn(self) -> anyio.Lock:
+        return anyio.Lock()  # as the next two, made for the few calls that need it
+
+    @cached_property
+    def _scope(self) -> anyio.CancelScope:
+        return anyio.CancelScope()
+
+    @cached_property
+    def _answered(self) -> anyio.Event:
+        return anyio.Event()
+
+    @cached_property
+    def _arrived(self) -> anyio.Event:
+        return anyio.Event()
 
     async def ask(self, questions: Mapping[str, JsonObject]) -> Mapping[str, JsonObject]:
         """End the request with the questions, and wait for the one that brings the answers."""

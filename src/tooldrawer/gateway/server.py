@@ -21,6 +21,7 @@ from tooldrawer.gateway.parking import LIFETIME
 
 NAME = "tooldrawer"
 Handler = Callable[[Context, Any], Awaitable[Raw]]
+Sealed = RequestStateBoundary
 
 
 class _Server(Server[Any]):
@@ -39,7 +40,17 @@ class _Server(Server[Any]):
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
-def build(handlers: Handlers, introduce: Introduce) -> Server[Any]:
+def seal(handlers: Handlers) -> Sealed:
+    """Middleware that lets request state out sealed only: bound to principal and request."""
+    security = RequestStateSecurity(
+        keys=[secrets.token_bytes(32)],
+        ttl=LIFETIME,
+        bind_principal=lambda ctx: handlers.principal(ctx).identity,
+    )
+    return RequestStateBoundary(security, default_audience=NAME)
+
+
+def build(handlers: Handlers, introduce: Introduce, sealed: Sealed) -> Server[Any]:
     """The server of both eras; sealed request state, whole results, instructions by scope."""
     server = _Server(NAME, version=version("tooldrawer"), on_subscriptions_listen=handlers.listen)
 
@@ -61,12 +72,7 @@ def build(handlers: Handlers, introduce: Introduce) -> Server[Any]:
     server.add_notification_handler(
         "notifications/initialized", types.NotificationParams, handlers.joined
     )
-    security = RequestStateSecurity(
-        keys=[secrets.token_bytes(32)],
-        ttl=LIFETIME,
-        bind_principal=lambda ctx: handlers.principal(ctx).identity,
-    )
-    server.middleware.append(RequestStateBoundary(security, default_audience=NAME))
+    server.middleware.append(sealed)
     server.middleware.append(_introducing(handlers, introduce))
     server.middleware.append(envelope)
     return server

@@ -5,12 +5,12 @@ import stat
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
 
 import anyio
 from mcp.server.stdio import stdio_server
 
 from tooldrawer.gateway.ending import stopped_by_signals
+from tooldrawer.gateway.express import Express
 from tooldrawer.gateway.gateway import Gateway
 from tooldrawer.upstream.lines import LineReader, LineWriter
 
@@ -21,18 +21,24 @@ async def serve_stdio(gateway: Gateway) -> None:
     serving = anyio.CancelScope()
     async with stopped_by_signals(serving.cancel, drained=gateway.drained), gateway.running():
         with serving:
+            if not all(_can_be_waited_for(number) for number in (0, 1)):
+                await _slowly(gateway)
+                return
             async with _streams() as (reader, writer):
-                options = gateway.server.create_initialization_options()
-                await gateway.server.run(reader, writer, options)
+                express = Express(gateway.server, gateway.handlers, gateway.sealed)
+                await express.serve(reader, writer)
+
+
+async def _slowly(gateway: Gateway) -> None:
+    """Serve over files, or on a system whose pipes cannot be waited for, as the SDK does."""
+    async with stdio_server() as (reader, writer):
+        options = gateway.server.create_initialization_options()
+        await gateway.server.run(reader, writer, options)
 
 
 @asynccontextmanager
-async def _streams() -> AsyncGenerator[tuple[Any, Any]]:
+async def _streams() -> AsyncGenerator[tuple[LineReader, LineWriter]]:
     """Our own 0 and 1 as message streams; whatever else prints goes to standard error."""
-    if not all(_can_be_waited_for(number) for number in (0, 1)):
-        async with stdio_server() as streams:  # files, or a system without such pipes
-            yield streams
-        return
     reading, writing = os.dup(0), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nowhere, 0)

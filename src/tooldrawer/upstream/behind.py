@@ -16,6 +16,11 @@ class EndClient(Protocol):
         ...
 
     @property
+    def protocol(self) -> str:
+        """The version of MCP that its request speaks."""
+        ...
+
+    @property
     def capabilities(self) -> JsonObject:
         """What it declared: `elicitation`, `sampling`, `roots`."""
         ...

@@ -1,8 +1,9 @@
 """One live connection to a server, in either era, over pipes or HTTP."""
 
 import logging
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import anyio
@@ -17,7 +18,7 @@ from tooldrawer.upstream.listening import Listening, Subscribed
 from tooldrawer.upstream.listing import MOST_TOOLS
 from tooldrawer.upstream.negotiation import Hello, negotiate
 from tooldrawer.upstream.pace import Pace
-from tooldrawer.upstream.relay import Noticed, RelayDispatcher, RelaySession
+from tooldrawer.upstream.relay import Noticed, RelaySession
 from tooldrawer.upstream.spec import UpstreamSpec
 from tooldrawer.upstream.turns import Flight, Turns
 from tooldrawer.upstream.unreachable import Unreachable
@@ -28,19 +29,31 @@ _PAGES = 1000
 _MOST_SHOWN = 100
 """Steps of one call that its client has not taken yet; more of them are lost."""
 _logger = logging.getLogger(__name__)
-_TOOLS_CHANGED = "notifications/tools/list_changed"
+
+
+def _nothing() -> None: ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Kept:
+    """What outlives a connection, for the next one to the same server."""
+
+    turns: Turns = field(default_factory=Turns)
+    subscribed: Subscribed = field(default_factory=Subscribed)
+    level: str = ""
+    """How much the server is to log, if anybody of the handshake era said so."""
 
 
 class Connection:
     """Requests to a server, and what it says unasked."""
 
-    def __init__(self, session: RelaySession, way: Link, *, noticed: Noticed) -> None:
+    def __init__(self, session: RelaySession, way: Link, *, kept: Kept) -> None:
         self.hello = Hello(protocol="", instructions="", capabilities={})
         self.ended = session.ended
         """Set when the server is gone."""
+        self.kept = kept
         self._session = session
         self._way = way
-        self._noticed = noticed
 
     @property
     def is_modern(self) -> bool:
@@ -119,37 +132,48 @@ class Connection:
         """Why a tool cannot be called over this connection; nothing when it can."""
         return self._session.learn_headers(name, schema)
 
-    async def watch(self, subscribed: Subscribed, pace: Pace) -> None:
-        """See the server's end, and hear of changes, until cancelled."""
+    def tells(self, notification: str) -> bool:
+        """Whether the server said that it announces such a change."""
+        _, kind, *_ = notification.split("/")
+        found = self.hello.capabilities.get(kind)
+        return isinstance(found, dict) and found.get("listChanged") is True
+
+    async def watch(self, pace: Pace, listening: Callable[[], None] = _nothing) -> None:
+        """See the server's end, and hear of changes, until cancelled.
+
+        `listening` is called when it begins: what changed before was told to nobody.
+        """
         async with anyio.create_task_group() as group:
             group.start_soon(self._see_end)
             if self.is_modern:
-                listening = Listening(
+                stream = Listening(
                     self._session,
                     self.hello.capabilities,
-                    subscribed=subscribed,
+                    subscribed=self.kept.subscribed,
                     pace=pace,
-                    opened=lambda: self._noticed(_TOOLS_CHANGED, {}),
+                    opened=listening,
                 )
-                group.start_soon(listening.run)
+                group.start_soon(stream.run)
             else:
-                group.start_soon(self._subscribe_again, subscribed.uris)
+                group.start_soon(self._say_again)
 
     async def _see_end(self) -> None:
         await self._way.ended()
         self.ended.set()
 
-    async def _subscribe_again(self, uris: frozenset[str]) -> None:
-        for uri in sorted(uris):
-            try:
+    async def _say_again(self) -> None:
+        """What clients said once, and an earlier connection was told."""
+        if self.kept.level:
+            with suppress(MCPError):
+                await self._session.raw("logging/setLevel", {"level": self.kept.level})
+        for uri in sorted(self.kept.subscribed.uris):
+            with suppress(MCPError):
                 await self._session.raw("resources/subscribe", {"uri": uri})
-            except MCPError:
-                return
 
 
 @asynccontextmanager
 async def connected(
-    spec: UpstreamSpec, *, turns: Turns, noticed: Noticed
+    spec: UpstreamSpec, *, kept: Kept, noticed: Noticed
 ) -> AsyncGenerator[Connection]:
     """Reach the server; everything that belongs to the connection ends with the block.
 
@@ -157,16 +181,17 @@ async def connected(
         Unreachable: Its command cannot be started.
         ExceptionGroup: Whatever else went wrong below.
     """
-    async with link(spec) as way:
-        dispatcher = RelayDispatcher(*way.streams)
-        async with RelaySession(
-            dispatcher,
+    async with (
+        link(spec) as way,
+        RelaySession(
+            way.dispatcher,
             server=spec.name,
-            turns=turns,
+            turns=kept.turns,
             noticed=noticed,
             is_tied=bool(spec.url),
-        ) as session:
-            yield Connection(session, way, noticed=noticed)
+        ) as session,
+    ):
+        yield Connection(session, way, kept=kept)
 
 
 def _progress(client: EndClient | None) -> ProgressFnT | None:

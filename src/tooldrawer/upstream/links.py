@@ -10,9 +10,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 
+from tooldrawer.upstream.dispatcher import LineDispatcher
 from tooldrawer.upstream.explanation import http_complaint
 from tooldrawer.upstream.lines import MOST_BYTES
 from tooldrawer.upstream.process import Process, running
+from tooldrawer.upstream.relay import MOST_ASKED, RelayDispatcher
 from tooldrawer.upstream.spec import UpstreamSpec
 
 _CONNECT = 30.0
@@ -25,8 +27,8 @@ class Link(Protocol):
     """A way to a server that is open."""
 
     @property
-    def streams(self) -> tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]:
-        """As the SDK's dispatcher takes them."""
+    def dispatcher(self) -> RelayDispatcher | LineDispatcher:
+        """What sends and receives over it."""
         ...
 
     @property
@@ -56,7 +58,7 @@ async def _over_pipes(spec: UpstreamSpec) -> AsyncGenerator[Link]:
 
 class _Pipes:
     def __init__(self, process: Process) -> None:
-        self.streams = (process.reader, process.writer)
+        self.dispatcher = LineDispatcher(process.reader, process.writer, most=MOST_ASKED)
         self._process = process
 
     needs_person = False
@@ -113,7 +115,7 @@ class _Http:
         streams: tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]],
         statuses: _Statuses,
     ) -> None:
-        self.streams = streams
+        self.dispatcher = RelayDispatcher(*streams)
         self._statuses = statuses
 
     @property

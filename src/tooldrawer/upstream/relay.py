@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from contextvars import Context
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -9,6 +10,7 @@ import anyio
 import anyio.abc
 import mcp_types as types
 from mcp import ClientSession, MCPError
+from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.dispatcher import (
     CallOptions,
     DispatchContext,
@@ -19,11 +21,13 @@ from mcp.shared.dispatcher import (
 )
 from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.message import MessageMetadata, SessionMessage
 from mcp.shared.transport_context import TransportContext
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from tooldrawer.tool import JsonObject
 from tooldrawer.upstream.behind import BEHIND, EndClient
+from tooldrawer.upstream.dispatcher import LineDispatcher
 from tooldrawer.upstream.questions import METHODS, ROOTS, Questions
 from tooldrawer.upstream.turns import Ambiguous, Flight, Turns
 
@@ -36,6 +40,8 @@ CHANGES = (
 _ASKABLE = ("elicitation", "sampling", "roots")
 _LOGGED = "notifications/message"
 _RESERVED = "io.modelcontextprotocol/"
+MOST_ASKED = 1000
+"""Requests of a server that are not answered yet; before the next one is read, it waits."""
 _MOST_SHOWN = 1000
 """Lines that a server logged and a client has not taken yet; more of them are lost."""
 _logger = logging.getLogger(__name__)
@@ -67,7 +73,14 @@ _hush()
 class RelayDispatcher(JSONRPCDispatcher):
     """The SDK's dispatcher, which also tells when the other side is gone."""
 
-    ended: anyio.Event
+    def __init__(
+        self,
+        reading: ReadStream[SessionMessage | Exception],
+        writing: WriteStream[SessionMessage],
+    ) -> None:
+        super().__init__(reading, writing)
+        self.ended = anyio.Event()
+        self._room = anyio.Semaphore(MOST_ASKED)
 
     async def run(
         self,
@@ -83,20 +96,42 @@ class RelayDispatcher(JSONRPCDispatcher):
         finally:
             self.ended.set()
 
+    async def _dispatch_request(
+        self,
+        req: types.JSONRPCRequest,
+        metadata: MessageMetadata,
+        on_request: OnRequest,
+        sender_ctx: Context | None,
+    ) -> None:
+        # A server that asks and does not read the answers would otherwise fill the memory.
+        await self._room.acquire()
+        await super()._dispatch_request(req, metadata, on_request, sender_ctx)
+
+    async def _handle_request(
+        self,
+        req: types.JSONRPCRequest,
+        dctx: Any,
+        scope: anyio.CancelScope,
+        on_request: OnRequest,
+    ) -> None:
+        try:
+            await super()._handle_request(req, dctx, scope, on_request)
+        finally:
+            self._room.release()
+
 
 class RelaySession(ClientSession):
     """One MCP session in either era, in raw JSON."""
 
     def __init__(
         self,
-        dispatcher: RelayDispatcher,
+        dispatcher: RelayDispatcher | LineDispatcher,
         *,
         server: str,
         turns: Turns,
         noticed: Noticed,
         is_tied: bool,
     ) -> None:
-        dispatcher.ended = anyio.Event()
         super().__init__(
             dispatcher=dispatcher,
             client_info=types.Implementation(name="tooldrawer", version=version("tooldrawer")),

@@ -13,9 +13,9 @@ from mcp import MCPError
 from tooldrawer.activity import Emit, Event, UpstreamChanged, UpstreamDown, UpstreamUp
 from tooldrawer.tool import Json, JsonObject
 from tooldrawer.upstream.behind import BEHIND
-from tooldrawer.upstream.connection import Connection, connected
+from tooldrawer.upstream.companion import Companion
+from tooldrawer.upstream.connection import Connection, Kept, connected
 from tooldrawer.upstream.explanation import explained, gone, is_gone, leaves
-from tooldrawer.upstream.listening import Subscribed
 from tooldrawer.upstream.listing import Difference, Listing
 from tooldrawer.upstream.manifest import Manifest, Manifests
 from tooldrawer.upstream.negotiation import Hello
@@ -51,8 +51,8 @@ class Supervisor:
     ) -> None:
         self.connection: Connection | None = None
         """The one that calls may use."""
+        self.companion = Companion(spec, noticed=self._noticed_aside, pace=pace)
         self.standing = Standing(told=told)
-        self.subscribed = Subscribed()
         self.hello = Hello(protocol="", instructions="", capabilities={})
         self.is_known = False
         self._spec = spec
@@ -64,6 +64,8 @@ class Supervisor:
         self._pace = pace
         self._wake = anyio.Event()
         self._relist = anyio.Event()
+        self._is_announced = False
+        """Whether the server said that its list changed, and nobody was told."""
         self._wanted = not spec.lazy
         self._hurried = -inf
         """When a call last shortened a pause: many calls do not make many attempts."""
@@ -75,7 +77,8 @@ class Supervisor:
         self._reported = ""
         self._saved = manifests.load(spec) if manifests else None
         # A question that could not be told whose it was is remembered with the next list.
-        self.turns = Turns(asks=bool(self._saved and self._saved.asks), seen_asking=self._list_soon)
+        asks = bool(self._saved and self._saved.asks)
+        self.kept = Kept(turns=Turns(asks=asks, seen_asking=self._list_soon))
         if self._saved is not None:
             self._recall(self._saved)
 
@@ -113,7 +116,7 @@ class Supervisor:
                 if self._failures:
                     await self._rest()
         finally:
-            self.connection = None
+            self._use(None)
             BEHIND.reset(token)
 
     async def _until_wanted(self) -> None:
@@ -146,7 +149,7 @@ class Supervisor:
         failure: Exception | None = None
         self._was_up = is_done = False
         try:
-            async with connected(self._spec, turns=self.turns, noticed=self._noticed) as seen:
+            async with connected(self._spec, kept=self.kept, noticed=self._noticed) as seen:
                 definitions = await self._opened(seen)
                 await self._come_up(seen, definitions, started)
                 is_done = not self._wanted  # it was started only to learn its tools
@@ -156,7 +159,7 @@ class Supervisor:
             _logger.debug("The server %r failed.", self._spec.name, exc_info=True)
             failure = error
         finally:
-            self.connection = None
+            self._use(None)
         if failure is not None or not is_done:
             self._go_down(failure or gone(), seen, started)
         else:
@@ -178,7 +181,7 @@ class Supervisor:
         note = self._note(was_known=was_known)
         self._was_up, self._unlisted, self._reported = True, 0, ""
         if self._wanted:
-            self.connection = connection
+            self._use(connection)
         self.standing.move("up")
         self.standing.settle()
         self._report(
@@ -204,20 +207,26 @@ class Supervisor:
             return "started by a call"
         return "" if was_known else "started once, to learn its tools"
 
-    async def _live(self, connection: Connection) -> None:
+    def _use(self, connection: Connection | None) -> None:
         self.connection = connection
+        is_stateless = connection is not None and connection.is_modern
+        self.companion.stand_by(is_wanted=is_stateless and bool(self._spec.url))
+
+    async def _live(self, connection: Connection) -> None:
+        self._use(connection)
         self.standing.wake()
         try:
             async with anyio.create_task_group() as group:
-                group.start_soon(connection.watch, self.subscribed, self._pace)
+                group.start_soon(connection.watch, self._pace, self._list_soon)
                 group.start_soon(self._keep_listed, connection)
+                group.start_soon(self.companion.serve)
                 await connection.ended.wait()
                 # Before the server is cleared away, which takes its time: new calls wait already.
-                self.connection = None
+                self._use(None)
                 self.standing.move("connecting")
                 group.cancel_scope.cancel()
         finally:
-            self.connection = None
+            self._use(None)
 
     async def _keep_listed(self, connection: Connection) -> None:
         last = self._pace.clock()
@@ -237,6 +246,9 @@ class Supervisor:
             if difference:
                 self._changed(difference)
                 self._told()
+            if self._is_announced:
+                self._is_announced = False
+                self._tell(_TOOLS_CHANGED, {})
             await self._save(definitions)
 
     def _go_down(self, error: Exception, connection: Connection | None, started: float) -> None:
@@ -284,7 +296,7 @@ class Supervisor:
             instructions=self.hello.instructions,
             capabilities=self.hello.capabilities,
             protocol=self.hello.protocol,
-            asks=self.turns.asks,
+            asks=self.kept.turns.asks,
         )
         if self._manifests is not None and manifest != self._saved:
             self._saved = manifest
@@ -293,9 +305,19 @@ class Supervisor:
 
     def _noticed(self, method: str, params: JsonObject) -> None:
         if method == _TOOLS_CHANGED:
+            self._is_announced = True
             self._list_soon()
         else:
             self._tell(method, params)
+
+    def _noticed_aside(self, method: str, params: JsonObject) -> None:
+        """What the companion heard, unless the same is told over the connection itself."""
+        if method == "notifications/resources/updated":
+            self._tell(method, params)  # only one of the two is subscribed to it
+        elif self.connection is not None and not self.connection.tells(method):
+            self._noticed(method, params)
+        elif method == _TOOLS_CHANGED:
+            self._list_soon()
 
     def _list_soon(self) -> None:
         self._relist.set()

@@ -14,6 +14,7 @@ from tooldrawer.errors import ServerRefused, ToolFailed, ToolTimedOut
 from tooldrawer.naming import DEFAULT_TEMPLATE
 from tooldrawer.tool import Json, JsonObject, Tool
 from tooldrawer.upstream.behind import BEHIND
+from tooldrawer.upstream.companion import subscribes, wants_handshake
 from tooldrawer.upstream.connection import Connection
 from tooldrawer.upstream.listing import Listing
 from tooldrawer.upstream.manifest import Manifests
@@ -21,10 +22,13 @@ from tooldrawer.upstream.pace import Pace
 from tooldrawer.upstream.spec import UpstreamSpec
 from tooldrawer.upstream.standing import UpstreamStatus
 from tooldrawer.upstream.supervisor import Supervisor
-from tooldrawer.upstream.turns import Flight
+from tooldrawer.upstream.turns import Flight, Turns
 
 _GONE = 1.0
 """Seconds for the end of a connection to be noticed by everybody."""
+_SET_LEVEL = "logging/setLevel"
+_SUBSCRIBE = "resources/subscribe"
+_SUBSCRIBING = (_SUBSCRIBE, "resources/unsubscribe")
 _logger = logging.getLogger(__name__)
 
 
@@ -138,7 +142,8 @@ class Upstream:
             raise ToolFailed(f"The server {self.spec.name!r} is being stopped. Tell the user.")
         self._calls += 1
         try:
-            connection = self._live() or await self._connected(seconds)
+            main = self._live() or await self._connected(seconds)
+            connection = await self._suited(main, method)
             if (own := self._answered_here(connection, method, params)) is not None:
                 return own
             return await self._exchange(connection, method, params, seconds)
@@ -184,25 +189,41 @@ class Upstream:
             f"again {when}. Use another tool meanwhile, or tell the user."
         )
 
+    async def _suited(self, main: Connection, method: str) -> Connection:
+        """The companion for what needs the handshake, where there is one."""
+        companion = self._supervisor.companion
+        if not main.is_modern:
+            return main
+        if method == _SET_LEVEL:  # it will be told when it is opened
+            return companion.connection or main
+        if method in _SUBSCRIBING:
+            found = await companion.ready()
+            return found if found is not None and subscribes(found) else main
+        return (await companion.ready() if wants_handshake(BEHIND.get()) else None) or main
+
     def _answered_here(
         self, connection: Connection, method: str, params: JsonObject
     ) -> dict[str, Any] | None:
         """The answer to what 2026-07-28 has no request for any more."""
-        uri = params.get("uri")
-        if method == "resources/subscribe" and isinstance(uri, str):
-            self._supervisor.subscribed.change(added=uri)
-        elif method == "resources/unsubscribe" and isinstance(uri, str):
-            self._supervisor.subscribed.change(removed=uri)
-        elif method != "logging/setLevel":  # it goes with each call, in the client's `meta`
+        if method == _SET_LEVEL:
+            for kept in (self._supervisor.kept, self._supervisor.companion.kept):
+                kept.level = str(params.get("level"))
+        elif method in _SUBSCRIBING:
+            uri = str(params.get("uri"))
+            is_wanted = method == _SUBSCRIBE
+            connection.kept.subscribed.change(
+                added=uri if is_wanted else "", removed="" if is_wanted else uri
+            )
+        else:
             return None
         return {} if connection.is_modern else None
 
     async def _exchange(
         self, connection: Connection, method: str, params: JsonObject, seconds: float
     ) -> dict[str, Any]:
-        flight, turns = Flight(BEHIND.get(), seconds), self._supervisor.turns
+        flight, turns = Flight(BEHIND.get(), seconds), connection.kept.turns
         if not turns.enter(flight):
-            await self._turn(flight, seconds)
+            await self._turn(turns, flight, seconds)
         try:
             with flight.limit:
                 return await connection.request(method, params, flight)
@@ -215,9 +236,9 @@ class Upstream:
             "stop. It may or may not have taken effect: check before you try again."
         )
 
-    async def _turn(self, flight: Flight, seconds: float) -> None:
+    async def _turn(self, turns: Turns, flight: Flight, seconds: float) -> None:
         with anyio.move_on_after(seconds):
-            await self._supervisor.turns.wait(flight)
+            await turns.wait(flight)
             return
         raise ToolTimedOut(
             f"The server {self.spec.name!r} is busy with another client's call, so this one was "

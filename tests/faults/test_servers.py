@@ -1,0 +1,190 @@
+"""Servers that misbehave. A healthy one beside them answers promptly all the while."""
+
+import anyio
+import pytest
+
+from tests.faults.callers import text
+from tests.faults.gateways import gateway
+from tests.faults.place import Place
+
+pytestmark = pytest.mark.anyio
+BIG = 5_000_000
+ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
+
+
+@ERAS
+async def test_a_server_killed_in_the_middle_of_a_call_is_restarted(
+    place: Place, mode: str
+) -> None:
+    place.rude("bad")
+    async with gateway(place) as found, found.client(mode) as client, client.beating():
+        await found.up("bad")
+        result = await client.call("bad/fall")
+        assert result.is_error
+        assert "stopped during the call, which may or may not have taken effect" in text(result)
+        await found.until(lambda bad: bad["state"] == "up" and bad["starts"] == 2, "bad")
+        assert (await found.server("bad"))["error"] == ""
+        assert (await client.call("bad/echo", {"a": 1})).structured_content == {"a": 1}
+
+
+async def test_a_server_that_dies_of_every_call_does_not_wear_anything_out(place: Place) -> None:
+    place.rude("bad")
+    async with gateway(place) as found, found.client() as client, client.beating():
+        await found.up("bad")
+        for _ in range(3):
+            assert (await client.call("bad/fall")).is_error
+        await found.until(lambda bad: bad["state"] == "up" and bad["starts"] == 4, "bad")
+
+
+async def test_a_server_that_exits_in_the_handshake_says_what_it_last_wrote(place: Place) -> None:
+    place.plain("bad", "--exit-in-handshake")
+    async with gateway(place) as found, found.client() as client, client.beating():
+        await found.until(lambda bad: bad["error"], "bad")
+        error = (await found.server("bad"))["error"]
+        assert error.startswith("The server 'bad' cannot be reached: ")
+        assert "exit code 3; it last wrote: cannot read my key" in error
+        assert "Not searched, since they have not started: bad." in await client.search("weather")
+
+
+async def test_ten_thousand_lines_of_noise_are_read_over(place: Place) -> None:
+    place.plain("bad", "--noise", "10000")
+    async with gateway(place) as found, found.client() as client, client.beating():
+        await found.up("bad")
+        assert (await client.call("bad/echo", {"a": 1})).structured_content == {"a": 1}
+
+
+async def test_noise_that_never_ends_is_read_over(place: Place) -> None:
+    place.rude("bad")
+    async with gateway(place) as found, found.client() as client, client.beating():
+        await found.up("bad")
+        assert await client.text("bad/babble") == "babbling"
+        for number in range(20):
+            result = await client.call("bad/echo", {"number": number})
+            assert result.structured_content == {"number": number}
+
+
+async def test_stderr_that_never_ends_is_read_over(place: Place) -> None:
+    place.rude("bad")
+    async with gateway(place) as found, found.client() as client, client.beating():
+        await found.up("bad")
+        assert await client.text("bad/shout") == "shouting"
+        for number in range(20):
+            result = await client.call("bad/echo", {"number": number})
+            assert result.structured_content == {"number": number}
+
+
+@ERAS
+async def test_results_of_five_megabytes_pass(place: Place, mode: str) -> None:
+    place.plain("bad")
+    place.settings["limits"] = {"result_max_chars": 2 * BIG}
+    async with gateway(place) as found, found.client(mode) as client, client.beating():
+        await found.up("bad")
+        for _ in range(4):
+            assert len(await client.text("bad/big", {"bytes": BIG})) == BIG
+
+
+async def test_results_of_five_megabytes_are_cut_when_nobody_asked_for_more(place: Place) -> None:
+    place.plain("bad")
+    async with gateway(place) as found, found.client() as client, client.beating():
+        await found.up("bad")
+        for _ in range(4):
+            assert len(await client.text("bad/big", {"bytes": BIG})) < 110_000
+
+
+async def test_a_line_beyond_all_bounds_costs_the_server_its_connection(place: Place) -> None:
+    place.plain("bad")
+    async with gateway(place) as found, found.client() as client, client.beating():
+        found.growth *= 3  # one line of 64 MiB is taken in pieces before it is found too long
+        await found.up("bad")
+        result = await client.call("bad/big", {"bytes": 70_000_000})
+        assert result.is_error
+        assert "stopped during the call" in text(result)
+        await found.until(lambda bad: bad["state"] == "up" and bad["starts"] == 2, "bad")
+
+
+async def test_three_hundred_tools_that_change_all_the_time_are_listed_now_and_then(
+    place: Place,
+) -> None:
+    place.plain("bad", "--storm", "--tools", "300")
+    told: list[object] = []
+
+    async def note(message: object) -> None:
+        told.append(message)
+
+    async with (
+        gateway(place) as found,
+        found.client(message_handler=note) as client,
+        client.beating(),
+    ):
+        await found.up("bad")
+        start = anyio.current_time()
+        listings = 0
+        with anyio.fail_after(30):
+            while listings < 4:
+                listings = int(await client.text("bad/listings"))
+                await anyio.sleep(0.02)
+        # About twenty changes a second, but at most one listing.
+        assert listings <= anyio.current_time() - start + 3
+        assert (await found.server("bad"))["tools"] >= 300
+        assert told == []  # with the drawer closed, nothing changed for the client
+
+
+@ERAS
+async def test_a_flood_of_notifications_does_not_delay_the_others(place: Place, mode: str) -> None:
+    place.rude("bad")
+    seen: list[float] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        del total, message
+        seen.append(progress)
+
+    async with gateway(place) as found, found.client(mode) as client, client.beating():
+        await found.up("bad")
+        assert text(await client.call("bad/flood", progress_callback=note)) == "flooded"
+        assert seen
+
+
+async def test_a_server_that_asks_and_never_listens_is_not_listened_to_either(
+    place: Place,
+) -> None:
+    place.rude("bad", timeout=2)
+    async with gateway(place) as found, found.client() as client, client.beating():
+        await found.up("bad")
+        result = await client.call("bad/ping", {"times": 100_000})
+        assert "did not answer within 2 s" in text(result)
+
+
+@ERAS
+async def test_wrong_and_repeated_answers_are_ignored(place: Place, mode: str) -> None:
+    place.rude("bad")
+    async with gateway(place) as found, found.client(mode) as client, client.beating():
+        await found.up("bad")
+        for _ in range(5):
+            assert await client.text("bad/mistake") == "first"
+        assert (await found.server("bad"))["starts"] == 1
+
+
+async def test_a_server_that_never_answers_is_given_up(place: Place) -> None:
+    place.rude("bad", timeout=1)
+    async with gateway(place) as found, found.client() as client, client.beating():
+        await found.up("bad")
+        result = await client.call("bad/never")
+        assert result.is_error
+        assert "did not answer within 1 s and was told to stop" in text(result)
+        assert (await client.call("bad/echo", {"a": 1})).structured_content == {"a": 1}
+
+
+async def test_a_server_finds_no_terminal_to_ask_at(place: Place) -> None:
+    place.rude("bad")
+    async with gateway(place) as found, found.client() as client, client.beating():
+        await found.up("bad")
+        said = await client.text("bad/prompt")
+        assert said == "no terminal: No such device or address; False False False"
+
+
+async def test_a_server_that_asks_for_a_password_first_is_quoted(place: Place) -> None:
+    ask = "if input('Password: ') != 'x': print('wrong'); raise SystemExit(1)"
+    place.program("bad", "-c", ask)
+    async with gateway(place) as found, found.client() as client, client.beating():
+        await found.until(lambda bad: bad["error"], "bad")
+        assert "the first is 'Password: wrong'" in (await found.server("bad"))["error"]
