@@ -13,8 +13,8 @@ SERVERS_STAMP := .make/servers$(if $(shell command -v npm 2>/dev/null),-npm)
 
 .PHONY: up test servers check format bench train clean
 
-up: $(RUN_STAMP) ## set up and show the drawer at work
-	$(BIN)/tooldrawer demo
+up: $(RUN_STAMP) ## set up and serve the demo's tools, and the servers of this folder, over HTTP
+	$(BIN)/tooldrawer serve --http --demo
 
 test: $(DEV_STAMP) $(SERVERS_STAMP) ## set up and run every test
 	$(BIN)/python -m pytest -n auto

@@ -177,6 +177,7 @@ class Drawer:
             manifests=Manifests(),
             changed=changed,
             notified=notified,
+            longest=lambda: self.config.limits.call_timeout,
         )
         async with Pool(make) as pool:
             self._pool, self._lazy = pool, lazy

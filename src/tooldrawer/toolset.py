@@ -7,8 +7,17 @@ from tooldrawer.call import ToolCall, ToolResult
 from tooldrawer.tool import Tool
 
 
+def keeps_time(toolset: "Toolset") -> bool:
+    """Whether the toolset sees to the time limit itself; those that say nothing do not."""
+    return getattr(toolset, "keeps_time", False) is True
+
+
 class Toolset(Protocol):
-    """A named group of tools from one origin, able to list and to run them."""
+    """A named group of tools from one origin, able to list and to run them.
+
+    One whose `keeps_time` is true ends its calls in time by itself. A server's tool may put a
+    question to a person, and only the toolset knows how long that took.
+    """
 
     @property
     def name(self) -> str:

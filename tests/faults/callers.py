@@ -61,7 +61,6 @@ class Caller:
             yield
             tasks.cancel_scope.cancel()
         await self.beat(beats)
-        assert beats
 
 
 def text(result: CallToolResult) -> str:

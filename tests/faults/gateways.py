@@ -31,8 +31,9 @@ GROWTH = 64 * 1024 * 1024
 class Gateway:
     """One gateway that runs."""
 
-    def __init__(self, place: Place, process: Process) -> None:
+    def __init__(self, place: Place, process: Process, *, serves_http: bool) -> None:
         self.place = place
+        self.serves_http = serves_http
         self.process = process
         self.pid = process.pid
         self.wire = Wire(process)
@@ -113,12 +114,18 @@ class Gateway:
             return await self.process.wait()
 
     async def leave(self) -> None:
-        """Close its stdin if that was not done, and see that nothing is left."""
+        """End it as its users do, if that was not done, and see that nothing is left."""
         if self.process.returncode is None:
             self._check_memory()
-            await self.wire.close()
+            if self.serves_http:
+                self.process.terminate()
+            else:
+                await self.wire.close()
             assert await self.ended() == 0
-        assert self.wire.strays == []
+        if not self.serves_http:
+            async for _ in self.wire.messages():
+                pass  # whatever it still said, it must be messages
+            assert self.wire.strays == []
         assert self.place.left() == []
         assert "Traceback" not in self.place.complaints
         assert "went wrong inside" not in self.place.complaints
@@ -142,7 +149,7 @@ async def gateway(place: Place, *options: str) -> AsyncGenerator[Gateway]:
             env=place.environment,
             cwd=ROOT,
         )
-    found = Gateway(place, process)
+    found = Gateway(place, process, serves_http="--http" in options)
     try:
         yield found
         await found.leave()

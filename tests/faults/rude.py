@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 from tests.upstream.servers.plain import Message, Server
@@ -83,6 +84,11 @@ class Rude(Server):
     def tool_never(self, identity: Any, _: Message, __: Message) -> None:
         """Say nothing at all."""
         self.hanging.append(identity)
+
+    def tool_nap(self, identity: Any, given: Message, _: Message) -> None:
+        """Answer late."""
+        time.sleep(given["seconds"])
+        self.text(identity, "rested")
 
     def tool_prompt(self, identity: Any, _: Message, __: Message) -> None:
         """Ask for a password at the terminal."""

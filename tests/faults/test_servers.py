@@ -73,11 +73,10 @@ async def test_stderr_that_never_ends_is_read_over(place: Place) -> None:
             assert result.structured_content == {"number": number}
 
 
-@ERAS
-async def test_results_of_five_megabytes_pass(place: Place, mode: str) -> None:
+async def test_results_of_five_megabytes_pass(place: Place) -> None:
     place.plain("bad")
     place.settings["limits"] = {"result_max_chars": 2 * BIG}
-    async with gateway(place) as found, found.client(mode) as client, client.beating():
+    async with gateway(place) as found, found.client("auto") as client, client.beating():
         await found.up("bad")
         for _ in range(4):
             assert len(await client.text("bad/big", {"bytes": BIG})) == BIG
@@ -129,8 +128,7 @@ async def test_three_hundred_tools_that_change_all_the_time_are_listed_now_and_t
         assert told == []  # with the drawer closed, nothing changed for the client
 
 
-@ERAS
-async def test_a_flood_of_notifications_does_not_delay_the_others(place: Place, mode: str) -> None:
+async def test_a_flood_of_notifications_does_not_delay_the_others(place: Place) -> None:
     place.rude("bad")
     seen: list[float] = []
 
@@ -138,7 +136,7 @@ async def test_a_flood_of_notifications_does_not_delay_the_others(place: Place, 
         del total, message
         seen.append(progress)
 
-    async with gateway(place) as found, found.client(mode) as client, client.beating():
+    async with gateway(place) as found, found.client() as client, client.beating():
         await found.up("bad")
         assert text(await client.call("bad/flood", progress_callback=note)) == "flooded"
         assert seen

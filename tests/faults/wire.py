@@ -1,13 +1,14 @@
 """A client's end of the gateway's pipes: the SDK's client on top, a look at every line below."""
 
+from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import anyio
-from anyio.abc import ByteReceiveStream, Process
+from anyio.abc import Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
 Reading = MemoryObjectReceiveStream[SessionMessage | Exception]
 Writing = MemoryObjectSendStream[SessionMessage]
@@ -21,6 +22,8 @@ class Wire:
         assert process.stdout is not None
         self._stdin, self._stdout = process.stdin, process.stdout
         self._turn = anyio.Lock()
+        self._parts: list[bytes] = []
+        self._lines: deque[bytes] = deque()
         self.strays: list[bytes] = []
         """Lines that are no messages of JSON-RPC. There must never be any."""
 
@@ -33,10 +36,15 @@ class Wire:
         """Go away, as a client does that was killed."""
         await self._stdin.aclose()
 
-    async def receive(self) -> AsyncGenerator[bytes]:
-        """The lines that come, for a test without a client."""
-        async for line in _lines(self._stdout):
-            yield line
+    async def messages(self) -> AsyncGenerator[JSONRPCMessage]:
+        """Those that come, until the other side is gone."""
+        while (line := await self._line()) is not None:
+            try:
+                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            except ValueError:
+                self.strays.append(line[:1000])
+            else:
+                yield message
 
     @asynccontextmanager
     async def streams(self) -> AsyncGenerator[tuple[Reading, Writing]]:
@@ -51,12 +59,7 @@ class Wire:
 
     async def _read(self, put: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         async with put:
-            async for line in _lines(self._stdout):
-                try:
-                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                except ValueError:
-                    self.strays.append(line)
-                    continue
+            async for message in self.messages():
                 await put.send(SessionMessage(message))
 
     async def _write(self, given: MemoryObjectReceiveStream[SessionMessage]) -> None:
@@ -67,16 +70,15 @@ class Wire:
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return  # the gateway is gone, which the reading side tells
 
-
-async def _lines(stream: ByteReceiveStream) -> AsyncGenerator[bytes]:
-    parts: list[bytes] = []
-    async for chunk in stream:
-        first, *others = chunk.split(b"\n")
-        parts.append(first)
-        if others:
-            yield b"".join(parts)
-            for line in others[:-1]:
-                yield line
-            parts = [others[-1]]
-    if rest := b"".join(parts):
-        yield rest
+    async def _line(self) -> bytes | None:
+        while not self._lines:
+            try:
+                chunk = await self._stdout.receive()
+            except anyio.EndOfStream:
+                return None
+            first, *others = chunk.split(b"\n")
+            self._parts.append(first)
+            if others:
+                self._lines.extend((b"".join(self._parts), *others[:-1]))
+                self._parts = [others[-1]]
+        return self._lines.popleft()

@@ -40,7 +40,7 @@ def shelf(file: Path, *options: str) -> Document:
 
 def tool(name: str, description: str = "A tool", **more: Any) -> Document:
     """A definition as a server gives it."""
-    schema = {"type": "object", "properties": {}}
+    schema: Document = {"type": "object", "properties": {}}
     return {"name": name, "description": description, "inputSchema": schema, **more}
 
 

@@ -4,6 +4,8 @@
 """
 
 import json
+import os
+import queue
 import sys
 import threading
 import time
@@ -26,6 +28,7 @@ class Shelf:
         self.name = file.stem
         self.wanted: set[str] = set()
         self.listens: dict[Any, Message] = {}
+        self.lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.lock = threading.Lock()
 
     @property
@@ -152,20 +155,27 @@ class Shelf:
             params={"notifications": params["notifications"], "_meta": meta},
         )
 
-    def run(self) -> None:
-        threading.Thread(target=self.watch, daemon=True).start()
+    def read(self) -> None:
         for line in sys.stdin:
-            message = json.loads(line)
-            if "method" not in message or self.mute:
-                continue
-            while self.hold is not None and not self.hold.exists():
+            self.lines.put(line)
+        os._exit(0)  # whatever it waits for
+
+    def run(self) -> None:
+        for task in (self.watch, self.read):
+            threading.Thread(target=task, daemon=True).start()
+        while True:
+            message = json.loads(self.lines.get())
+            while self.mute or (self.hold is not None and not self.hold.exists()):
                 time.sleep(0.01)
-            params: Message = message.get("params") or {}
-            self.note(message["method"], params)
-            if message["method"] == "notifications/cancelled":
-                self.listens.pop(params.get("requestId"), None)
-            if "id" in message:
-                self.request(message["id"], message["method"], params)
+            if "method" in message:
+                self.take(message, message.get("params") or {})
+
+    def take(self, message: Message, params: Message) -> None:
+        self.note(message["method"], params)
+        if message["method"] == "notifications/cancelled":
+            self.listens.pop(params.get("requestId"), None)
+        if "id" in message:
+            self.request(message["id"], message["method"], params)
 
 
 if __name__ == "__main__":

@@ -159,7 +159,8 @@ async def test_a_call_that_is_given_up_is_given_up_by_the_server(
     async with rig.client(era, person, pipes=pipes) as client:
         with anyio.fail_after(LONG), anyio.CancelScope() as scope:
 
-            async def give_up(*_: object) -> None:
+            async def give_up(progress: float, total: float | None, message: str | None) -> None:
+                del progress, total, message
                 scope.cancel()
 
             arguments = {"name": f"mcp_{server}_slow", "arguments": {"n": 500, "label": label}}

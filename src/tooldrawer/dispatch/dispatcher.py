@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from time import perf_counter, time
 from typing import assert_never, cast
 
@@ -27,7 +28,7 @@ from tooldrawer.errors import (
 from tooldrawer.registry import Snapshot
 from tooldrawer.tokens import Estimate, compact
 from tooldrawer.tool import JsonObject, Tool
-from tooldrawer.toolset import Toolset
+from tooldrawer.toolset import Toolset, keeps_time
 
 _logger = logging.getLogger(__name__)
 _tokens = Estimate().count
@@ -182,7 +183,7 @@ class Dispatcher:
                 assert_never(verdict)
 
     async def _execute(self, tool: Tool, toolset: Toolset, call: ToolCall) -> ToolResult:
-        limit = self._limits.call_timeout
+        limit = inf if keeps_time(toolset) else self._limits.call_timeout
         plain = replace(call, arguments=thawed(call.arguments))
         with anyio.move_on_after(limit) as scope:
             try:

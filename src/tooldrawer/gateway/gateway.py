@@ -192,10 +192,10 @@ class Gateway:
                 self._changed.set()
         return last
 
-    async def begun(self, scope: str) -> None:
+    async def begun(self, scope: str, is_needed: Callable[[], bool]) -> None:
         """Wait for servers whose tools nobody knows, until the time for it is over."""
         left = self._deadline - anyio.current_time()
-        if left <= 0:
+        if left <= 0 or not is_needed():
             return
         admitted = self.scope(scope)
         unknown = [
@@ -268,13 +268,21 @@ class Gateway:
                 self._tell(upstream.name, ResourcesListChanged())
             case "notifications/resources/updated":
                 self._tell(upstream.name, ResourceUpdated(uri=str(params.get("uri"))))
+            case "notifications/tools/list_changed" if self.drawer.parts.policy.enabled == "off":
+                # What the server says passes through too, also when its list is the same again.
+                self._stale.update(self._scopes_of(upstream.name))
+                self._changed.set()
             case _:
                 return
 
     def _tell(self, toolset: str, event: ServerEvent) -> None:
-        for scope in self.changes.scopes():
-            if self.scope(scope).admits_toolset(toolset):
-                self._tasks.start_soon(self.changes.tell, scope, event)
+        for scope in self._scopes_of(toolset):
+            self._tasks.start_soon(self.changes.tell, scope, event)
+
+    def _scopes_of(self, toolset: str) -> list[str]:
+        """The scopes in use that admit a server."""
+        scopes = self.changes.scopes()
+        return [scope for scope in scopes if self.scope(scope).admits_toolset(toolset)]
 
     async def _announce(self) -> None:
         """Tell clients that their array changed, when it really did."""

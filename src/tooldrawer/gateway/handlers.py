@@ -9,8 +9,8 @@ import anyio
 import mcp_types as types
 from mcp import MCPError
 
-from tooldrawer.bridge import BridgeNames
-from tooldrawer.errors import ServerRefused, ToolFailed, UnknownTool
+from tooldrawer.bridge import BridgeNames, CallTool, DescribeTools, SearchTools, parse
+from tooldrawer.errors import CallRejected, ServerRefused, ToolFailed, UnknownTool
 from tooldrawer.gateway.changes import Changes
 from tooldrawer.gateway.clients import Context, Handshaken, is_modern
 from tooldrawer.gateway.envelope import readable, whole
@@ -25,6 +25,7 @@ from tooldrawer.gateway.resources import Resources
 from tooldrawer.gateway.sessions import Sessions
 from tooldrawer.gateway.shown import Shown
 from tooldrawer.scope import Scope
+from tooldrawer.session import Session
 from tooldrawer.tool import JsonObject
 from tooldrawer.upstream.behind import BEHIND
 from tooldrawer.upstream.upstream import Upstream
@@ -55,8 +56,8 @@ class Desk(Protocol):
         """The array of a scope."""
         ...
 
-    async def begun(self, scope: str) -> None:
-        """Wait a little for servers whose tools nobody knows yet."""
+    async def begun(self, scope: str, is_needed: Callable[[], bool]) -> None:
+        """Wait a little for servers whose tools nobody knows yet, when it is needed."""
         ...
 
 
@@ -103,8 +104,8 @@ class Handlers:
     async def _called(
         self, ctx: Context, principal: Principal, name: str, arguments: Raw | None
     ) -> Raw:
-        await self._desk.begun(principal.scope)
         session = self._desk.sessions.of(principal, conversation_of(ctx), client_name(ctx))
+        await self._desk.begun(principal.scope, partial(self._needs_all, session, name, arguments))
         result = await session.call(name, arguments)
         cause = result.cause
         if isinstance(cause, ServerRefused):
@@ -112,6 +113,24 @@ class Handlers:
         if isinstance(cause, UnknownTool) and name not in tuple(self._names()):
             raise MCPError(types.INVALID_PARAMS, str(cause))
         return result.mcp()
+
+    def _needs_all(self, session: Session, name: str, arguments: Raw | None) -> bool:
+        """Whether a server that is still starting could change the answer to a call."""
+        try:
+            match parse(name, arguments, self._names()):
+                case SearchTools():
+                    return True
+                case DescribeTools(names=wanted):
+                    pass
+                case CallTool(name=single):
+                    wanted = (single,)
+            for each in wanted:
+                session.catalog.get(each)
+        except UnknownTool:
+            return True
+        except CallRejected:
+            return False
+        return False
 
     async def _conversed(
         self, ctx: Context, principal: Principal, work: Callable[[], Awaitable[Raw]]

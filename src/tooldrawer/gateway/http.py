@@ -18,6 +18,7 @@ from tooldrawer.errors import ConfigError
 from tooldrawer.gateway.door import WELL_KNOWN, Door, Guard, is_local, local_hosts, metadata
 from tooldrawer.gateway.ending import stopped_by_signals
 from tooldrawer.gateway.gateway import Gateway
+from tooldrawer.gateway.journal import ResumableSessions
 from tooldrawer.gateway.metrics import CONTENT_TYPE, render
 from tooldrawer.gateway.tokens import Tokens
 
@@ -51,7 +52,7 @@ async def serve_http(
     shown = f"[{host}]" if ":" in host else host
     gateway.transport = "http"
     gateway.address = f"http://{shown}:{listener.getsockname()[1]}/mcp"
-    manager = StreamableHTTPSessionManager(gateway.server, max_request_body_size=_MOST_BYTES)
+    manager = ResumableSessions(gateway.server, max_request_body_size=_MOST_BYTES)
     server = _Server(
         Config(
             app(gateway, manager, tokens=tokens, host=host),

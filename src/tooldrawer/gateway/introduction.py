@@ -1,5 +1,6 @@
 """What a client is told at the start: how to use the drawer, and what the servers say."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterable
 
 from tooldrawer.bridge import BridgeNames
@@ -9,6 +10,8 @@ Introduce = Callable[[str], Awaitable[str]]
 """The instructions for a scope, by its name."""
 _LEAST = 200
 """Characters that a server's words get at least, or they are left out: a torso helps nobody."""
+_MARK = re.compile(r"<(?=[\s/]*server)", re.IGNORECASE)
+"""What a model may take for one of our marks, however it is spelled."""
 
 
 def introduction(
@@ -24,7 +27,7 @@ def introduction(
     parts, left = [ours], max_chars
     for position, (name, text) in enumerate(given):
         share = left // (len(given) - position)
-        if share < _LEAST <= len(text):
+        if share < _LEAST and share < len(text):
             continue
         words = text if len(text) <= share else text[: share - 1].rstrip() + "…"
         parts.append(f'<server name="{name}">{_unmarked(words)}</server>')
@@ -45,4 +48,4 @@ def _about_the_drawer(names: BridgeNames) -> str:
 
 def _unmarked(text: str) -> str:
     """A server must not end its own part and speak as somebody else."""
-    return text.replace("<server", "(server").replace("</server", "(/server")
+    return _MARK.sub("(", text)

@@ -14,17 +14,24 @@ import anyio
 from tooldrawer.upstream.behind import EndClient
 
 
+_PATIENCE = 600.0
+"""Seconds for a person to answer: a client that never does must not hold a call for ever."""
+
+
 class Flight:
     """One call that a server is working on. Its time stands still while a person is asked."""
 
-    __slots__ = ("_asking", "_seconds", "client", "key", "limit")
+    __slots__ = ("_asking", "_patience", "_seconds", "client", "key", "limit")
 
-    def __init__(self, client: EndClient | None, seconds: float) -> None:
+    def __init__(
+        self, client: EndClient | None, seconds: float, *, patience: float = _PATIENCE
+    ) -> None:
         self.client = client
         self.key = "" if client is None else client.key
         self.limit = anyio.CancelScope()
         """Within it the server works."""
         self._seconds = seconds
+        self._patience = patience
         self._asking: set[anyio.CancelScope] = set()
 
     def start_clock(self) -> None:
@@ -33,8 +40,8 @@ class Flight:
 
     @contextmanager
     def asking(self) -> Generator[anyio.CancelScope]:
-        """While a person is asked; given up when the call is over."""
-        scope = anyio.CancelScope()
+        """While a person is asked; given up when the call is over, or they take too long."""
+        scope = anyio.CancelScope(deadline=anyio.current_time() + self._patience)
         self._asking.add(scope)
         self.limit.deadline = inf
         try:

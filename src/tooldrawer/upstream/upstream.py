@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any, cast
 
 import anyio
@@ -38,6 +39,8 @@ def _ignore(*_: object) -> None: ...
 class Upstream:
     """The tools of one MCP server, which is started, watched and restarted by `serve`."""
 
+    keeps_time = True
+
     def __init__(
         self,
         spec: UpstreamSpec,
@@ -47,13 +50,16 @@ class Upstream:
         manifests: Manifests | None = None,
         changed: "Callable[[Upstream], None]" = _ignore,
         notified: "Callable[[Upstream, str, JsonObject], None]" = _ignore,
+        longest: Callable[[], float] = lambda: inf,
         pace: Pace | None = None,
     ) -> None:
+        """`longest` bounds what the entry allows for a call; asked each time, for it may change."""
         self.name = spec.toolset
         self.spec = spec
         self._listing = Listing(spec, template=template)
         self._changed = changed
         self._notified = notified
+        self._longest = longest
         self._pace = pace or Pace()
         self._calls = 0
         self._is_closing = False
@@ -137,7 +143,7 @@ class Upstream:
             ToolFailed: The server cannot be reached, or gave no answer.
             ServerRefused: It answered with a protocol error.
         """
-        seconds = self.spec.timeout if timeout is None else timeout
+        seconds = min(self.spec.timeout, self._longest()) if timeout is None else timeout
         if self._is_closing:
             raise ToolFailed(f"The server {self.spec.name!r} is being stopped. Tell the user.")
         self._calls += 1
