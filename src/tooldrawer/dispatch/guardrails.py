@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from threading import Lock
 from time import monotonic
-from typing import Literal
+from typing import Any, Literal
 
 from tooldrawer.call import ToolCall
 from tooldrawer.scope import tool_matches
@@ -114,6 +114,15 @@ def read_only(tool: Tool, call: ToolCall) -> Verdict:
     )
 
 
+_MOST_SESSIONS = 1000
+"""A gateway sees new sessions for ever; those that have been quiet for longest are forgotten."""
+
+
+def _forget(sessions: dict[str, Any]) -> None:
+    while len(sessions) > _MOST_SESSIONS:
+        del sessions[next(iter(sessions))]
+
+
 class RateLimit:
     """At most `calls` in any `seconds`, for each session."""
 
@@ -129,7 +138,9 @@ class RateLimit:
         del tool
         with self._lock:
             now = self._clock()
-            made = self._made.setdefault(call.session, deque())
+            made = self._made.pop(call.session, None) or deque()
+            self._made[call.session] = made
+            _forget(self._made)
             while made and made[0] <= now - self._seconds:
                 made.popleft()
             if len(made) >= self._calls:
@@ -154,9 +165,10 @@ class RepeatGuard:
         """Count one call of the session's current row."""
         key = json.dumps([tool.fingerprint, call.arguments], sort_keys=True, default=str)
         with self._lock:
-            last, times = self._last.get(call.session, ("", 0))
+            last, times = self._last.pop(call.session, ("", 0))
             times = times + 1 if key == last else 1
             self._last[call.session] = (key, times)
+            _forget(self._last)
         if times <= self._most:
             return Allow()
         return Deny(
