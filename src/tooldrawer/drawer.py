@@ -68,6 +68,8 @@ class Drawer:
         self._sessions = 0
         self.config = config or Config()
         """The settings in force."""
+        self.mistake = ""
+        """Why they are not those of the file, when it was changed and is wrong."""
         options = self.config.activity
         self.activity = ActivityLog(
             keep=options.keep,
@@ -212,7 +214,7 @@ class Drawer:
                 error = ""
             except ToolDrawerError as wrong:
                 error = str(wrong)
-            file.seen = stamp
+            file.seen, self.mistake = stamp, error
             self.activity(ConfigReloaded(at=time(), path=str(file.path), error=error))
 
     def _apply(self, config: Config) -> None:

@@ -95,9 +95,18 @@ async def test_an_answer_that_is_not_the_servers_is_no_figure(tmp_path: Path) ->
     with Room(tmp_path) as room:
         # Whoever answers here has no tool_call.
         leg = Leg(name=GATEWAY, to=ECHO)
-        async with leg.client(room, "auto") as client:
+        async with leg.connected(room, "auto") as client:
             with pytest.raises(ToolFailed, match="gateway: 'echo' answered"):
                 await leg.call(client, "echo", "hello")
+
+
+@pytest.mark.anyio
+async def test_a_program_that_does_not_start_is_named_with_its_last_words(tmp_path: Path) -> None:
+    with Room(tmp_path) as room:
+        leg = Leg(name=BARE, to=(sys.executable, "-c", "raise SystemExit('no proxy today')"))
+        with pytest.raises(ToolFailed, match=f"{BARE}: nobody answers. It said: no proxy today"):
+            async with leg.connected(room, "legacy"):
+                pytest.fail("nobody is there")
 
 
 @pytest.mark.anyio

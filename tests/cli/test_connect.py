@@ -103,7 +103,7 @@ def test_a_list_that_the_gateway_reads_itself_keeps_its_servers(shell: Shell) ->
     shell.run("connect", "claude-code", "--place", "project", "--replace")
     text = (shell.folder / ".mcp.json").read_text(encoding="utf-8")
     assert list(json.loads(text)["mcpServers"]) == ["tooldrawer"]
-    assert "mcp servers 1" in shell.run("config", "check").text
+    assert "mcp servers 1" in shell.run("config", "check").out
 
 
 def test_scope_address_place_and_name_are_written(desk: Shell) -> None:

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from tests.dispatch.parts import TOOL, ask, events, lab, texts
-from tests.fakes import SilentApprover
+from tests.fakes import ScriptedToolset, SilentApprover
 from tests.requirements import requirement
 from tooldrawer import (
     Answer,
@@ -127,6 +127,22 @@ async def test_the_time_limit_is_the_tools_own_and_not_the_persons(grants: Grant
     assert left["hook"] == math.inf
     assert 10 < left["person"] <= 1000
     assert 0 < left["tool"] <= 10
+
+
+@requirement("DSP-8")
+async def test_a_toolset_that_keeps_time_itself_is_not_stopped() -> None:
+    left: list[float] = []
+
+    async def run(tool: Tool, call: ToolCall) -> ToolResult:
+        left.append(anyio.current_effective_deadline())
+        return ToolResult()
+
+    class Punctual(ScriptedToolset):
+        keeps_time = True
+
+    toolset = Punctual("lab", [Tool(name=TOOL)], run)
+    await Drawer([toolset], config=SHORT).session().call(TOOL)
+    assert left == [math.inf]
 
 
 @requirement("DSP-8")

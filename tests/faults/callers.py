@@ -8,11 +8,11 @@ import anyio
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
+from tests.faults.waiting import LONG
 from tooldrawer.tool import JsonObject
 
 PROMPT = 5.0
 """Seconds in which a healthy server's answer must be here, whatever the others do."""
-_PATIENCE = 60.0
 
 
 class Caller:
@@ -25,7 +25,7 @@ class Caller:
         self, name: str, arguments: JsonObject | None = None, **more: Any
     ) -> CallToolResult:
         """Call a tool by its server's and its own name: `notes/add`."""
-        with anyio.fail_after(_PATIENCE):
+        with anyio.fail_after(LONG):
             return await self.client.call_tool(
                 "tool_call", {"name": name, "arguments": arguments or {}}, **more
             )

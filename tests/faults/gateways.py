@@ -1,6 +1,7 @@
 """The gateway as a process of its own, which is watched from outside and leaves nothing behind."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -15,13 +16,12 @@ from mcp import Client
 from tests.faults.callers import Caller
 from tests.faults.place import ROOT, Place
 from tests.faults.processes import memory, peak
+from tests.faults.waiting import eventually
 from tests.faults.wire import Wire
 from tooldrawer.cli.running import Gateway as Control
 from tooldrawer.gateway.runtime import running
 from tooldrawer.tool import JsonObject
 
-LONG = 60.0
-"""Seconds after which a condition will not come true any more."""
 END = 20.0
 """Seconds for the gateway to end: 10 for calls in flight, 3 for servers that ignore everything."""
 GROWTH = 64 * 1024 * 1024
@@ -48,6 +48,12 @@ class Gateway:
             yield await self._greeted(client)
 
     @asynccontextmanager
+    async def bare_client(self) -> AsyncGenerator[Caller]:
+        """One that takes what comes, for a gateway that nobody can watch."""
+        async with Client(self.wire.streams(), mode="legacy") as client:
+            yield Caller(client)
+
+    @asynccontextmanager
     async def http_client(self, mode: str = "legacy", **more: Any) -> AsyncGenerator[Caller]:
         """The same, over HTTP."""
         await self.up("well")
@@ -59,7 +65,6 @@ class Gateway:
         caller = Caller(client)
         await self.up("well")
         await caller.beat(0)
-        self._before = self._before or memory(self.pid)
         return caller
 
     async def status(self) -> JsonObject:
@@ -81,23 +86,27 @@ class Gateway:
 
     async def until(self, condition: Callable[[Mapping[str, Any]], object], *names: str) -> None:
         """Wait until the condition holds for each of these servers."""
-        with anyio.fail_after(LONG):
-            await self.listening()
-            while True:
-                found = await self.servers()
-                if all(name in found and condition(found[name]) for name in names):
-                    return
-                await anyio.sleep(0.02)
+
+        async def holds() -> bool:
+            found = await self.servers()
+            return all(name in found and condition(found[name]) for name in names)
+
+        await self.listening()
+        await eventually(holds)
 
     async def up(self, *names: str) -> None:
         """Wait until these servers are up."""
         await self.until(lambda server: server["state"] == "up", *names)
+        self._before = self._before or memory(self.pid)
 
     async def busy(self, calls: int = 1) -> None:
         """Wait until so many calls are under way."""
-        with anyio.fail_after(LONG):
-            while cast("JsonObject", (await self.status())["calls"])["in_flight"] != calls:
-                await anyio.sleep(0.02)
+
+        async def is_so() -> bool:
+            found = cast("JsonObject", (await self.status())["calls"])
+            return found["in_flight"] == calls
+
+        await eventually(is_so)
 
     async def listening(self) -> None:
         """Wait for its control socket."""
@@ -106,7 +115,7 @@ class Gateway:
     def signal(self, number: int) -> None:
         """Send it a signal."""
         self._check_memory()
-        self.process.send_signal(number)
+        self.process.send_signal(signal.Signals(number))
 
     async def ended(self) -> int:
         """Its exit code, when it has ended in time."""
@@ -166,10 +175,3 @@ async def _clear(place: Place, process: Process) -> None:
     for line in place.left():
         os.kill(int(line.split()[0]), 9)
     await process.aclose()
-
-
-async def eventually(condition: Callable[[], object]) -> None:
-    """Wait for what another process does, which nobody tells us."""
-    with anyio.fail_after(LONG):
-        while not condition():  # noqa: ASYNC110
-            await anyio.sleep(0.02)

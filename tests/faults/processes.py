@@ -32,7 +32,8 @@ def memory(pid: int) -> int:
 
 def _kilobytes(pid: int, key: str) -> int:
     lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{key}:"))
+    # A process that has ended and was not waited for yet has none.
+    return next((int(line.split()[1]) for line in lines if line.startswith(f"{key}:")), 0)
 
 
 def _runs(folder: Path) -> bool:

@@ -59,6 +59,7 @@ class Rude(Server):
         kinds: list[Message] = [
             {"method": "notifications/progress", "params": {"progressToken": token}},
             {"method": "notifications/message", "params": {"level": "info", "data": "x" * 100}},
+            {"method": "notifications/prompts/list_changed", "params": {}},
             {"method": "notifications/unheard-of", "params": {}},
         ]
         for step in range(given.get("times", _HURRY)):
@@ -75,7 +76,8 @@ class Rude(Server):
 
     def tool_mistake(self, identity: Any, _: Message, __: Message) -> None:
         """Answer under wrong names first, then three times under the right one."""
-        for wrong in (10**6, str(identity) + "0", None, [identity], {}, True, 1.5, ""):
+        wrongs: list[Any] = [10**6, f"{identity}0", None, [identity], {}, True, 1.5, ""]
+        for wrong in wrongs:
             self.send(id=wrong, result={"content": [{"type": "text", "text": "wrong"}]})
             self.send(id=wrong, error={"code": -1, "message": "wrong"})
         for said in ("first", "second", "third"):

@@ -1,19 +1,28 @@
 """Clients that misbehave, and clients that want very much at once."""
 
 import json
+from contextlib import AsyncExitStack
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from mcp_types import JSONRPCResponse
 
 from tests.faults.callers import Caller, text
-from tests.faults.gateways import LONG, gateway
+from tests.faults.gateways import gateway
 from tests.faults.place import Place
+from tests.faults.waiting import LONG, eventually
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
 BIG = 5_000_000
+HEADERS = {
+    "Accept": "application/json, text/event-stream",
+    "MCP-Protocol-Version": "2026-07-28",
+    "Mcp-Method": "tools/call",
+    "Mcp-Name": "tool_call",
+}
 RUBBISH = [
     b"",
     b"rubbish",
@@ -80,6 +89,16 @@ async def test_a_client_that_does_not_read_costs_little_and_loses_nothing(place:
         assert answered == {"hello", "last", *range(200)}
 
 
+async def test_a_client_that_shuts_its_ears_is_served_until_it_leaves(place: Place) -> None:
+    async with gateway(place) as found:
+        await found.up("well")
+        await found.wire.deafen()
+        for message in (*_greeting(), *(_call(n, "well/echo") for n in range(20))):
+            await found.wire.send(json.dumps(message).encode())
+        await found.wire.close()
+        assert await found.ended() == 0
+
+
 async def test_a_client_that_reads_no_notifications_does_not_fill_the_memory(place: Place) -> None:
     place.rude("bad")
     async with gateway(place) as found:
@@ -95,6 +114,26 @@ async def test_a_client_that_reads_no_notifications_does_not_fill_the_memory(pla
             async for message in found.wire.messages():
                 if isinstance(message, JSONRPCResponse) and message.id == "flood":
                     break
+
+
+async def test_over_http_clients_that_do_not_read_are_nobody_elses_trouble(place: Place) -> None:
+    place.plain("bad")
+    place.settings["limits"] = {"result_max_chars": 2 * BIG}
+    async with (
+        gateway(place, "--http") as found,
+        found.http_client("auto") as client,
+        client.beating(),
+    ):
+        await found.up("bad")
+        found.growth += 2 * 10 * BIG  # ten answers, each as text and as bytes
+        address = str((await found.status())["address"])
+        async with AsyncExitStack() as stack, anyio.create_task_group() as tasks:
+            http = await stack.enter_async_context(httpx2.AsyncClient(timeout=LONG))
+            for _ in range(10):
+                stream = http.stream("POST", address, headers=HEADERS, json=_stateless_call())
+                tasks.start_soon(stack.enter_async_context, stream)
+            await found.busy(0)
+            await client.beat(1)
 
 
 @ERAS
@@ -118,9 +157,7 @@ async def test_five_hundred_calls_at_once_of_which_a_hundred_are_cancelled(
             await _reached(client, 100)
             hanging.cancel_scope.cancel()
         assert answers == {number: {"number": number} for number in range(400)}
-        with anyio.fail_after(LONG):
-            while not all(json.loads(await client.text("bad/cancelled"))):
-                await anyio.sleep(0.02)
+        await _cancelled(client)
         await found.until(lambda server: server["starts"] == 1, "well", "bad")
 
 
@@ -140,16 +177,25 @@ async def test_over_http_a_client_that_goes_away_takes_only_its_own_calls(
                 tasks.start_soon(other.call, "bad/hang")
             await _reached(client, 10)
             tasks.cancel_scope.cancel()
-        with anyio.fail_after(LONG):
-            while not all(json.loads(await client.text("bad/cancelled"))):
-                await anyio.sleep(0.02)
+        await _cancelled(client)
 
 
 async def _reached(client: Caller, count: int) -> None:
     """Wait until so many calls hang at the server."""
-    with anyio.fail_after(LONG):
-        while len(json.loads(await client.text("bad/cancelled"))) < count:
-            await anyio.sleep(0.02)
+
+    async def hang() -> bool:
+        return len(json.loads(await client.text("bad/cancelled"))) == count
+
+    await eventually(hang)
+
+
+async def _cancelled(client: Caller) -> None:
+    """Wait until the server was told that nobody waits for any of them."""
+
+    async def are_over() -> bool:
+        return all(json.loads(await client.text("bad/cancelled")))
+
+    await eventually(are_over)
 
 
 def _greeting() -> tuple[dict[str, Any], ...]:
@@ -162,6 +208,16 @@ def _greeting() -> tuple[dict[str, Any], ...]:
         {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
     )
+
+
+def _stateless_call() -> dict[str, Any]:
+    call = _call("big", "bad/big", bytes=BIG)
+    call["params"]["_meta"] = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    return call
 
 
 def _call(identity: object, tool: str, **arguments: object) -> dict[str, Any]:

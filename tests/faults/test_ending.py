@@ -9,8 +9,9 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from tests.faults.callers import Caller
-from tests.faults.gateways import END, LONG, Gateway, eventually, gateway
+from tests.faults.gateways import END, Gateway, gateway
 from tests.faults.place import ROOT, Place
+from tests.faults.waiting import LONG, eventually
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -35,9 +36,7 @@ async def test_a_call_that_runs_is_finished_before_the_gateway_stops(
         assert await found.ended() == 0
 
 
-@pytest.mark.parametrize(
-    ("number", "mode"), [(signal.SIGTERM, "legacy"), (signal.SIGINT, "auto")]
-)
+@pytest.mark.parametrize(("number", "mode"), [(signal.SIGTERM, "legacy"), (signal.SIGINT, "auto")])
 async def test_a_call_that_never_ends_is_given_up(place: Place, number: int, mode: str) -> None:
     place.rude("bad")
     place.settings["gateway"] = {"drain": 0.5}
@@ -133,9 +132,11 @@ async def test_a_client_that_kills_whoever_is_slow_to_leave_finds_nothing_left(
     )
     async with Client(started, mode="legacy") as client:
         caller = Caller(client)
-        with anyio.fail_after(LONG):
-            while (await caller.call("bad/deafen")).is_error:
-                await anyio.sleep(0.02)  # it is not up yet
+
+        async def is_deaf() -> bool:
+            return not (await caller.call("bad/deafen")).is_error  # else it is not up yet
+
+        await eventually(is_deaf)
         assert len(place.left()) == 3
     assert place.left() == []
 
@@ -153,8 +154,13 @@ async def test_over_http_calls_are_given_up_and_streams_closed(place: Place, mod
     place.settings["gateway"] = {"drain": 0.5, "port": 0}
     async with gateway(place, "--http") as found, found.http_client(mode) as client:
         await found.up("bad")
+
+        async def call() -> None:
+            with pytest.raises(MCPError, match="The gateway is being stopped"):
+                await client.call("bad/never")
+
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_fails, client)
+            tasks.start_soon(call)
             await found.busy()
             found.signal(signal.SIGTERM)
         assert await found.ended() == 0

@@ -24,7 +24,7 @@ def unanswered() -> Iterator[str]:
         listener.listen(0)
         callers = [socket.socket() for _ in range(4)]
         for caller in callers:
-            caller.setblocking(False)
+            caller.settimeout(0)
             caller.connect_ex(listener.getsockname())
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
         for caller in callers:

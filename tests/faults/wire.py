@@ -36,6 +36,10 @@ class Wire:
         """Go away, as a client does that was killed."""
         await self._stdin.aclose()
 
+    async def deafen(self) -> None:
+        """Close the end that is read from."""
+        await self._stdout.aclose()
+
     async def messages(self) -> AsyncGenerator[JSONRPCMessage]:
         """Those that come, until the other side is gone."""
         while (line := await self._line()) is not None:
@@ -74,7 +78,7 @@ class Wire:
         while not self._lines:
             try:
                 chunk = await self._stdout.receive()
-            except anyio.EndOfStream:
+            except (anyio.EndOfStream, anyio.ClosedResourceError):
                 return None
             first, *others = chunk.split(b"\n")
             self._parts.append(first)

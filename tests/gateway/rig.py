@@ -49,6 +49,18 @@ def goods(file: Path, *tools: Document, **more: Any) -> Path:
     return write(file, {"tools": list(tools), **more})
 
 
+def log(file: Path) -> list[Document]:
+    """What a shelf was asked, in order."""
+    log = file.with_suffix(".log")
+    written = log.read_text(encoding="utf-8") if log.exists() else ""
+    return [json.loads(line) for line in written.splitlines()]
+
+
+def let_in(gate: Path) -> None:
+    """Let a server go on that waits for this file."""
+    gate.touch()
+
+
 def document(servers: Mapping[str, Document], **sections: Any) -> Document:
     """Settings for these servers: the bridge by words alone, which starts at once."""
     search = {"enabled": "on", "search": "lexical", **sections.pop("search", {})}

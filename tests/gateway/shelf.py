@@ -27,6 +27,7 @@ class Shelf:
         self.hold = Path(options[options.index("--hold") + 1]) if "--hold" in options else None
         self.name = file.stem
         self.wanted: set[str] = set()
+        self.waiting: dict[str, Any] = {}
         self.listens: dict[Any, Message] = {}
         self.lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.lock = threading.Lock()
@@ -142,10 +143,37 @@ class Shelf:
         given: Message = params.get("arguments") or {}
         if params["name"] == "give":
             self.answer(identity, given["result"])
+        elif params["name"] == "waver":
+            threading.Thread(target=self.waver, args=(identity, Path(given["gate"]))).start()
+        elif params["name"] == "wait":
+            threading.Thread(target=self.wait, args=(identity, Path(given["gate"]))).start()
+        elif params["name"] == "fall":
+            os._exit(1)
         elif params["name"] != "hang":
             said: Message = {"tool": params["name"], "server": self.name, "arguments": given}
             block = {"type": "text", "text": json.dumps(said, sort_keys=True)}
             self.answer(identity, {"content": [block]})
+
+    def waver(self, identity: Any, gate: Path) -> None:
+        """Ask, take the question back, and ask another one."""
+        self.question(f"first {identity}", "first")
+        while not gate.exists():
+            time.sleep(0.01)
+        self.send(method="notifications/cancelled", params={"requestId": f"first {identity}"})
+        self.waiting[f"second {identity}"] = identity
+        self.question(f"second {identity}", "second")
+        self.note("asked", {"message": "second"})
+
+    def wait(self, identity: Any, gate: Path) -> None:
+        """Answer late."""
+        while not gate.exists():
+            time.sleep(0.01)
+        self.answer(identity, {"content": [{"type": "text", "text": "waited"}]})
+
+    def question(self, identity: str, message: str) -> None:
+        schema: Message = {"type": "object", "properties": {"a": {"type": "string"}}}
+        asked: Message = {"message": message, "requestedSchema": schema}
+        self.send(id=identity, method="elicitation/create", params=asked)
 
     def listen(self, identity: Any, params: Message) -> None:
         self.listens[identity] = params["notifications"]
@@ -169,6 +197,9 @@ class Shelf:
                 time.sleep(0.01)
             if "method" in message:
                 self.take(message, message.get("params") or {})
+            elif message["id"] in self.waiting:
+                block = {"type": "text", "text": json.dumps(message["result"], sort_keys=True)}
+                self.answer(self.waiting.pop(message["id"]), {"content": [block]})
 
     def take(self, message: Message, params: Message) -> None:
         self.note(message["method"], params)

@@ -177,8 +177,11 @@ async def test_prompts_and_resources_that_changed_are_told(
 
 
 async def test_a_stream_that_listens_is_ended_when_the_gateway_stops(tmp_path: Path) -> None:
-    async with rigged(tmp_path, document({})) as rig, rig.client(STATELESS) as client:
-        async with client.listen(tools_list_changed=True) as stream:
-            rig.gateway.changes.close()
-            with anyio.fail_after(LONG):
-                assert [event async for event in stream] == []
+    async with (
+        rigged(tmp_path, document({})) as rig,
+        rig.client(STATELESS) as client,
+        client.listen(tools_list_changed=True) as stream,
+    ):
+        rig.gateway.changes.close()
+        with anyio.fail_after(LONG):
+            assert [event async for event in stream] == []

@@ -16,6 +16,7 @@ from tests.gateway.rig import (
     called,
     document,
     goods,
+    let_in,
     names,
     rigged,
     searched,
@@ -78,7 +79,7 @@ async def test_the_first_search_waits_for_what_is_starting(
                 while not len(rig.gateway.handlers.in_flight):
                     await anyio.lowlevel.checkpoint()
                 assert replies == []
-                gate.touch()
+                let_in(gate)
     (reply,) = replies
     assert {match["name"] for match in reply["matches"]} == {"mcp_early_plant", "mcp_late_cut"}
     assert "note" not in reply
@@ -155,7 +156,7 @@ async def test_a_call_of_a_tool_that_may_still_come_waits(
                 tasks.start_soon(call)
                 while not len(rig.gateway.handlers.in_flight):
                     await anyio.lowlevel.checkpoint()
-                gate.touch()
+                let_in(gate)
 
 
 async def _called(client: Client, name: str, *, bridged: bool) -> Any:

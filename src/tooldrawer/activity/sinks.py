@@ -31,6 +31,9 @@ class JsonLines:
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
 
+    def __repr__(self) -> str:
+        return f"JsonLines({str(self._path)!r})"
+
     def write(self, event: Event) -> None:
         """Append one line; the file is opened for each, so that it may be moved away."""
         with self._path.open("a", encoding="utf-8") as file:

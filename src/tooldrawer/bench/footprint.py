@@ -56,7 +56,7 @@ async def _first_list(servers: dict[str, tuple[str, ...]], mode: str) -> float:
         if servers:
             leg = Leg(name=GATEWAY, to=room.gateway(servers))
         started = perf_counter()
-        async with leg.client(room, mode) as client:
+        async with leg.connected(room, mode) as client:
             await client.list_tools()
             return perf_counter() - started
 
@@ -83,7 +83,7 @@ async def _idle(servers: int) -> float:
         line = room.gateway({f"echo{at}": ECHO for at in range(servers)}, "--http", "--port", "0")
         async with room.listening(*line) as (address, process):
             await _ready(address)
-            async with Leg(name=GATEWAY, to=address).client(room, "auto") as client:
+            async with Leg(name=GATEWAY, to=address).connected(room, "auto") as client:
                 await client.list_tools()
             return resident(process)
 
@@ -103,7 +103,7 @@ async def busy_rows(*, clients: int, before: int, calls: int, group: str) -> lis
                 grown = resident(process)
             async with AsyncExitStack() as stack:
                 for _ in range(clients):
-                    client = await stack.enter_async_context(leg.client(room, "legacy"))
+                    client = await stack.enter_async_context(leg.connected(room, "legacy"))
                     await client.list_tools()
                 crowded = resident(process)
     return [

@@ -54,8 +54,8 @@ class Effort:
 
 
 FULL = Effort(
-    rounds=7,
-    calls={1: 200, 16: 800, _CROWD: 1_280},
+    rounds=5,
+    calls={1: 200, 16: 480, _CROWD: 768},
     runs=3,
     slow_servers=20,
     idle_servers=20,

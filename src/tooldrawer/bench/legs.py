@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import anyio
 from anyio.abc import Process
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp_types import TextContent
 
@@ -25,6 +25,8 @@ STRAIGHT, GATEWAY, BARE, FASTMCP = "straight", "gateway", "a bare SDK proxy", "f
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 _PATIENCE = 120.0
 """Seconds until a process that should long be listening counts as hanging."""
+_LAST_WORDS = 500
+"""Characters of what a program said before it failed."""
 _CLEAR = {"tools": {"tool_search": {"enabled": "on"}}, "approvals": {"allow": ["mcp_*"]}}
 """The drawer is closed, and nobody is asked."""
 _FASTMCP = """
@@ -49,8 +51,21 @@ class Leg:
     name: str
     to: Sequence[str] | str
 
-    def client(self, room: "Room", mode: str) -> Client:
-        """A client that speaks `mode`, to be entered."""
+    @asynccontextmanager
+    async def connected(self, room: "Room", mode: str) -> "AsyncGenerator[Client]":
+        """A client that speaks `mode`.
+
+        Raises:
+            ToolFailed: Nobody answers it.
+        """
+        async with AsyncExitStack() as stack:
+            try:
+                client = await stack.enter_async_context(self._client(room, mode))
+            except (MCPError, ExceptionGroup, OSError) as error:
+                raise ToolFailed(f"{self.name}: nobody answers. It said: {room.said()}") from error
+            yield client
+
+    def _client(self, room: "Room", mode: str) -> Client:
         if isinstance(self.to, str):
             return Client(f"{self.to}/mcp", mode=mode)
         command, *arguments = self.to
@@ -96,6 +111,10 @@ class Room:
 
     def __exit__(self, *_: object) -> None:
         self.log.close()
+
+    def said(self) -> str:
+        """The last that programs over stdio wrote to standard error."""
+        return _text(Path(self.log.name))[-_LAST_WORDS:]
 
     def gateway(self, servers: Mapping[str, Sequence[str]], *more: str) -> list[str]:
         """The command of a gateway in front of the servers."""
@@ -194,7 +213,9 @@ async def _address(process: Process, output: Path) -> str:
     await until(has_said_or_ended)
     found = _ADDRESS.search(_text(output))
     if found is None:
-        raise ToolFailed(f"A server that is measured ended; it said: {_text(output)[-500:]}")
+        raise ToolFailed(
+            f"A server that is measured ended; it said: {_text(output)[-_LAST_WORDS:]}"
+        )
     return found.group()
 
 

@@ -57,7 +57,8 @@ async def connected(
     """A client on each leg, after its first calls."""
     async with AsyncExitStack() as stack:
         clients = {
-            leg.name: (leg, await stack.enter_async_context(leg.client(room, mode))) for leg in legs
+            leg.name: (leg, await stack.enter_async_context(leg.connected(room, mode)))
+            for leg in legs
         }
         for leg, client in clients.values():
             await _warm(leg, client)

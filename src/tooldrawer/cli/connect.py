@@ -1,5 +1,7 @@
 """`connect`: the gateway in the list of a program that uses MCP servers."""
 
+import dataclasses
+import re
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
@@ -18,6 +20,12 @@ from tooldrawer.errors import ConfigError
 from tooldrawer.upstream.spec import UpstreamSpec
 
 _SCHEMES = ("http://", "https://")
+_FILLED = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)")
+_ABOUT_CODEX = (
+    "`codex exec` refuses every tool that may change something unless a person is there: to let it "
+    'call tools through the gateway, add default_tools_approval_mode = "approve" to the entry. '
+    "What tooldrawer itself asks about is asked all the same."
+)
 
 
 def connect(
@@ -66,14 +74,16 @@ def connect(
     if replace and not plan.removed:
         notice(_nothing_replaced(found))
     _carry_out(plan, is_dry=dry_run)
+    if found.name == "codex":
+        notice(_ABOUT_CODEX)
 
 
 def _launch(client: Client, http: str | None, scope: str | None, config: Path | None) -> Launch:
     if http is None:
-        file = (config or configuration.find()).absolute()
+        file = (config or configuration.find(lists=True)).absolute()
         _mention_mistakes(file, scope)
-        arguments = ["serve", "--config", str(file)]
-        return launch_of_this_program([*arguments, *(["--scope", scope] if scope else [])])
+        arguments = ["serve", "--config", str(file), *(["--scope", scope] if scope else [])]
+        return dataclasses.replace(launch_of_this_program(arguments), variables=_variables(file))
     if not client.has_http:
         raise ConfigError(
             f"{client.title} starts its servers and cannot be given an address in its file; "
@@ -85,6 +95,16 @@ def _launch(client: Client, http: str | None, scope: str | None, config: Path | 
     if scope is not None and not address.endswith("/mcp"):
         raise ConfigError(f"--http is {http!r}; with --scope it has to end in /mcp.")
     return Launch(url=http if scope is None else f"{address}/{quote(scope, safe='')}")
+
+
+def _variables(file: Path) -> tuple[str, ...]:
+    """The names of what is filled in from the environment, in the order of the file."""
+    found: list[str] = []
+    for source in configuration.sources(file):
+        if source.is_file():
+            text = source.read_text(encoding="utf-8", errors="replace")
+            found += _FILLED.findall(text)
+    return tuple(dict.fromkeys(found))
 
 
 def _mention_mistakes(file: Path, scope: str | None) -> None:
@@ -101,7 +121,7 @@ def _mention_mistakes(file: Path, scope: str | None) -> None:
 
 
 def _served(place: Place, folders: Folders, config: Path | None) -> list[UpstreamSpec]:
-    file = (config or configuration.find()).absolute()
+    file = (config or configuration.find(lists=True)).absolute()
     return served_by(file, without=place.file(folders), folders=folders)
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 from unicodedata import category
 
 from rich import box
@@ -25,7 +25,14 @@ _JOINERS = "\u200c\u200d"
 
 
 def prepare() -> None:
-    """Make both streams take any text: what an encoding lacks is escaped, a closed one drops it."""
+    """Make the streams take any text: what an encoding lacks is escaped, a closed one drops it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # else the next file or socket would be taken for a standard stream
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdin is None:
+        sys.stdin = _nowhere("r")
     if sys.stdout is None:
         sys.stdout = _nowhere()
     if sys.stderr is None:
@@ -97,5 +104,5 @@ def _escaped(char: str) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-def _nowhere() -> TextIO:
-    return Path(os.devnull).open("w", encoding="utf-8")
+def _nowhere(mode: Literal["r", "w"] = "w") -> TextIO:
+    return Path(os.devnull).open(mode, encoding="utf-8")

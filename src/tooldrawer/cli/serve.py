@@ -11,7 +11,7 @@ import anyio
 import typer
 
 from tooldrawer.cli.opening import ConfigOption, ScopeOption
-from tooldrawer.cli.output import notice, show
+from tooldrawer.cli.output import drop, notice, show
 from tooldrawer.demo.desk import toolsets
 from tooldrawer.errors import ConfigError
 
@@ -23,6 +23,10 @@ _DEPTH = "TOOLDRAWER_DEPTH"
 _DEEPEST = 3
 _GARBAGE = 10_000
 """New objects between two looks for garbage; a call makes some hundreds."""
+_ALONE = (
+    "Waiting for an MCP client on standard input; usually an agent starts this, see `tooldrawer "
+    "connect`. With --http it serves many of them. Ctrl-C ends it."
+)
 _PATIENCE = 10.0
 """Seconds that the summary at the start waits for servers."""
 
@@ -85,6 +89,8 @@ async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int
     from tooldrawer.gateway.tokens import Tokens  # noqa: PLC0415
 
     if not http:
+        if sys.stdin.isatty():
+            notice(_ALONE)
         await serve_stdio(gateway)
         return
     options = gateway.drawer.config.gateway
@@ -99,10 +105,19 @@ async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int
 
 async def _summarize(gateway: "Gateway", address: str) -> None:
     """Say what is there, once it is: the address at once, the rest when the servers are up."""
-    show(f"tooldrawer is at {address}")
-    with anyio.move_on_after(_PATIENCE):
-        for upstream in gateway.upstreams():
-            await upstream.settled()
+    try:
+        show(f"tooldrawer is at {address}")
+        sys.stdout.flush()  # to a file or a pipe it would go at the very end
+        with anyio.move_on_after(_PATIENCE):
+            for upstream in gateway.upstreams():
+                await upstream.settled()
+        await _show_summary(gateway, address)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever started it reads no further; clients are served all the same
+        drop()
+
+
+async def _show_summary(gateway: "Gateway", address: str) -> None:
     for upstream in gateway.upstreams():
         status = upstream.status
         state = f"{status.tools} tools" if status.state == "up" else status.state

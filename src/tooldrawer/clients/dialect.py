@@ -59,9 +59,11 @@ def _gemini(launch: Launch) -> Entry:
 
 
 def _codex(launch: Launch) -> Entry:
-    # Without `required` the first turn does not have the tools of a server that is still starting.
+    # Without `required` the first turn does not have the tools of a server that is still starting;
+    # and it hands on no variable that is not named.
     return {
         **_plain(launch),
+        **({"env_vars": list(launch.variables)} if launch.variables else {}),
         "required": True,
         "startup_timeout_sec": _STARTUP_SECONDS,
         "tool_timeout_sec": _CALL_SECONDS,

@@ -18,6 +18,8 @@ class Launch:
     command: str = ""
     args: tuple[str, ...] = ()
     url: str = ""
+    variables: tuple[str, ...] = ()
+    """What its configuration fills in from the environment."""
 
 
 def launch_of_this_program(

@@ -42,11 +42,12 @@ class ApprovalRequest:
 
 
 class NobodyToAsk(EOFError):
-    """Nobody can be asked here and now, but `how` tells the model how a person can approve."""
+    """Nobody said yes here and now, but `how` tells the model how a person can approve."""
 
-    def __init__(self, how: str) -> None:
+    def __init__(self, how: str, *, why: str = "nobody to ask") -> None:
         super().__init__(how)
         self.how = how
+        self.why = why
 
 
 class Approver(Protocol):

@@ -33,8 +33,9 @@ class Limits:
 class Rests:
     """The ends of results that were too long, for a while, so that a model can read on."""
 
-    def __init__(self, *, keep: int = 16) -> None:
-        self._keep = keep
+    def __init__(self, *, keep: int = 16, keep_chars: int = 20_000_000) -> None:
+        """At most `keep` of them, and `keep_chars` together unless the newest alone is longer."""
+        self._keep, self._keep_chars = keep, keep_chars
         self._count = 0
         self._texts: OrderedDict[str, str] = OrderedDict()
 
@@ -57,11 +58,14 @@ class Rests:
         self._count += 1
         handle = f"rest-{self._count}"
         self._texts[handle] = text
-        while len(self._texts) > self._keep:
+        while len(self._texts) > self._keep or self._is_too_much():
             self._texts.popitem(last=False)
         first = self.read(handle, 0, most=most, how_to_read_on=how_to_read_on)
         others = (block for block in fitting.content if block.get("type") != "text")
         return replace(fitting, content=(*first.content, *others))
+
+    def _is_too_much(self) -> bool:
+        return len(self._texts) > 1 and sum(map(len, self._texts.values())) > self._keep_chars
 
     def read(self, handle: Json, offset: Json, *, most: int, how_to_read_on: str) -> ToolResult:
         """The next part of a result that was cut; whatever a model gives for the two."""

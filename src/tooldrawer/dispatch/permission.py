@@ -93,7 +93,7 @@ class Permission:
             try:
                 return _Reply(answer=Answer(await self._approver(request)))
             except NobodyToAsk as error:
-                return _Reply(why=_NOBODY, how=error.how)
+                return _Reply(why=error.why, how=error.how)
             except EOFError:
                 return _Reply(why=_NOBODY)
             except Exception:  # the boundary to an approver that anyone may have written

@@ -1,5 +1,7 @@
 """Asking the person behind the client, or leaving the question where a person can find it."""
 
+import secrets
+
 from tooldrawer.dispatch import Answer, ApprovalRequest
 from tooldrawer.dispatch.approvals import NobodyToAsk
 from tooldrawer.dispatch.terminal import rendered
@@ -10,7 +12,6 @@ from tooldrawer.gateway.questions import can_elicit
 from tooldrawer.tool import Json, JsonObject
 from tooldrawer.upstream.behind import BEHIND, CannotAsk, EndClient
 
-_KEY = "tooldrawer_approval"
 _ORDER = (Answer.ONCE, Answer.SESSION, Answer.ALWAYS, Answer.NO)
 
 
@@ -35,28 +36,33 @@ class ClientApprover:
         principal = client.principal if isinstance(client, Caller) else Principal()
         if (given := self._pending.take(request, principal=principal.identity)) is not None:
             return given
+        said = ""
         if client and can_elicit(client.capabilities):
-            answer = await _elicited(client, request)
+            answer, said = await _elicited(client, request)
             if answer is not None:
                 return answer
         entry = self._pending.put(request, principal=principal.identity, scope=principal.scope)
-        raise NobodyToAsk(self._pending.instructions(entry))
+        how = self._pending.instructions(entry)
+        if said != "decline":
+            raise NobodyToAsk(how)
+        # Codex declines in a headless run within a millisecond, and nobody was asked: on the wire
+        # that looks like a person's no.
+        raise NobodyToAsk(
+            f"If the user declined it, do not try again. {how}", why="it was declined"
+        )
 
 
-async def _elicited(client: EndClient, request: ApprovalRequest) -> Answer | None:
-    """The answer through the client; nothing when the question was closed unanswered."""
+async def _elicited(client: EndClient, request: ApprovalRequest) -> tuple[Answer | None, str]:
+    """The answer through the client, and what the client did with the question if there is none."""
+    # Nobody can know it before: an answer that was there before the question approves nothing.
+    key = f"tooldrawer_approval_{secrets.token_hex(8)}"
     try:
-        answers = await client.ask({_KEY: _question(request)})
+        answers = await client.ask({key: _question(request)})
     except CannotAsk:
-        return None
-    result = answers.get(_KEY) or {}
-    match result.get("action"):
-        case "accept":
-            return _chosen(result.get("content"))
-        case "decline":
-            return Answer.NO
-        case _:
-            return None
+        return None, ""
+    result = answers.get(key) or {}
+    action = str(result.get("action"))
+    return (_chosen(result.get("content")) if action == "accept" else None), action
 
 
 def _chosen(content: Json) -> Answer:

@@ -1,7 +1,7 @@
 """Telling clients that what they listed has changed, in the words of their era."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ from mcp.server.subscriptions import (
 from tooldrawer.gateway.principal import Principal
 
 Context = ServerRequestContext[Any, Any]
+Leave = Callable[[], Awaitable[None]]
 _PATIENCE = 5.0
 """Seconds that a client may take to accept a notification; then it goes without."""
 
@@ -49,8 +50,8 @@ class _Connection:
     """One client of the handshake era."""
 
     session: ServerSession
-    uris: set[str] = field(default_factory=set[str])
-    """The resources that it subscribed to."""
+    leaves: dict[str, Leave] = field(default_factory=dict[str, "Leave"])
+    """The addresses of resources that it subscribed to, and what ends that."""
 
 
 class Changes:
@@ -72,12 +73,27 @@ class Changes:
             known[connection] = _Connection(ctx.session)
             connection.exit_stack.callback(known.pop, connection, None)
 
-    def subscribed(self, ctx: Context, principal: Principal, uri: str, *, wanted: bool) -> None:
-        """Tell this client of the handshake era when `uri` changes, or no longer."""
+    def follows(self, ctx: Context, principal: Principal, uri: str) -> bool:
+        """Whether this client of the handshake era is told when `uri` changes."""
+        known = self._known(ctx, principal)
+        return known is not None and uri in known.leaves
+
+    def follow(self, ctx: Context, principal: Principal, uri: str, leave: Leave) -> None:
+        """Tell it, until it wants no more or is gone; then `leave`."""
+        if (known := self._known(ctx, principal)) is not None:
+            known.leaves[uri] = leave
+            stack = ctx.session._connection.exit_stack  # pyright: ignore[reportPrivateUsage]
+            stack.push_async_callback(self.unfollow, ctx, principal, uri)
+
+    async def unfollow(self, ctx: Context, principal: Principal, uri: str) -> None:
+        """Tell it no longer."""
+        known = self._known(ctx, principal)
+        if known is not None and (leave := known.leaves.pop(uri, None)) is not None:
+            await leave()
+
+    def _known(self, ctx: Context, principal: Principal) -> _Connection | None:
         connection = ctx.session._connection  # pyright: ignore[reportPrivateUsage]
-        known = self._audiences[principal.scope].connections.get(connection)
-        if known is not None:
-            (known.uris.add if wanted else known.uris.discard)(uri)
+        return self._audiences[principal.scope].connections.get(connection)
 
     async def listen(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams, principal: Principal
@@ -102,7 +118,7 @@ class Changes:
 
 def _notification(event: ServerEvent, to: _Connection) -> types.ServerNotification | None:
     if isinstance(event, ResourceUpdated):
-        if event.uri not in to.uris:
+        if event.uri not in to.leaves:
             return None
         params = types.ResourceUpdatedNotificationParams(uri=event.uri)
         return types.ResourceUpdatedNotification(params=params)

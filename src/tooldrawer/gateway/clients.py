@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import anyio
 import mcp_types as types
+from mcp import MCPError
 from mcp.server.connection import allowed_log_levels
 from mcp.server.context import ServerRequestContext
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY, LoggingLevel
@@ -109,16 +110,22 @@ class Handshaken(Caller):
         """Push them, all at once."""
         check_answerable(self.capabilities, questions)
         answers: dict[str, JsonObject] = {}
+        refusals: list[MCPError] = []
 
         async def put(key: str, question: JsonObject) -> None:
             # The typed way would drop what a newer client or server says and the SDK does not know.
             channel = self._ctx.session._request_outbound  # pyright: ignore[reportPrivateUsage]
             params = cast("Mapping[str, Any] | None", question.get("params"))
-            answers[key] = await channel.send_raw_request(str(question["method"]), params)
+            try:
+                answers[key] = await channel.send_raw_request(str(question["method"]), params)
+            except MCPError as error:
+                refusals.append(error)
 
         async with anyio.create_task_group() as tasks:
             for key, question in questions.items():
                 tasks.start_soon(put, key, question)
+        if refusals:
+            raise CannotAsk(f"The client did not answer: {refusals[0]}")
         return answers
 
 

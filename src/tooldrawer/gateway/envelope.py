@@ -14,6 +14,16 @@ Raw = dict[str, Any]
 _SINCE = {"audio": "2025-03-26", "resource_link": "2025-06-18"}
 
 
+_METHODS = (
+    "tools/list",
+    "tools/call",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+)
+
+
 @dataclass(slots=True)
 class _Whole:
     """What goes into the result of the request that this task answers."""
@@ -39,7 +49,7 @@ def whole(result: Raw, *keys: str) -> Raw:
 
 async def envelope(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Middleware that puts back what `whole` kept."""
-    if ctx.method not in ("tools/list", "tools/call"):
+    if ctx.method not in _METHODS:
         return await call_next(ctx)
     place = _Whole()
     token = _WHOLE.set(place)

@@ -1,5 +1,6 @@
 """One gateway: a drawer with its servers behind, and an MCP server in front."""
 
+import logging
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from mcp.server.subscriptions import (
 
 from tooldrawer import config as configuration
 from tooldrawer.activity.quality import Quality
+from tooldrawer.assembly import AssemblyPolicy
 from tooldrawer.config import Config
 from tooldrawer.dispatch import TerminalApprover
 from tooldrawer.drawer import Drawer
@@ -36,6 +38,7 @@ from tooldrawer.gateway.resources import Resources
 from tooldrawer.gateway.server import build, seal
 from tooldrawer.gateway.sessions import Sessions
 from tooldrawer.gateway.shown import Shown, Stance
+from tooldrawer.gateway.subscriptions import Subscriptions
 from tooldrawer.scope import Scope
 from tooldrawer.tool import Json, JsonObject
 from tooldrawer.toolset import Toolset
@@ -45,6 +48,7 @@ _SETTLE = 0.2
 """Seconds that changes are gathered before clients are told: a server may change all the time."""
 _LOOK = 2.0
 """Seconds between looks at the configuration while nobody calls."""
+_logger = logging.getLogger(__name__)
 _LISTS: dict[str, Callable[[], ServerEvent]] = {
     "prompts": PromptsListChanged,
     "resources": ResourcesListChanged,
@@ -71,6 +75,7 @@ class Gateway:
         self._stances: dict[str, Stance] = {}
         self._shown: dict[str, Shown] = {}
         self._stale: set[str] = set()
+        self._news: set[tuple[str, ServerEvent]] = set()
         """The scopes of which somebody has a list that holds no longer."""
         self._serving: dict[str, frozenset[str]] = {}
         """Which servers are there for what else than tools."""
@@ -81,11 +86,12 @@ class Gateway:
         self.changes = Changes()
         self.prompts = Prompts(self.upstreams, template=lambda: drawer.config.name_template)
         self.resources = Resources(self.upstreams)
+        self.subscriptions = Subscriptions()
         self.parking: Parking
         self.handlers = Handlers(self, lambda: drawer.parts.policy.names)
         self.sealed = seal(self.handlers)
         self.server = build(self.handlers, self.introduce, self.sealed)
-        self.sessions.listing(scope)
+        drawer.session(scope=scope or None)  # to refuse a scope that was never there
 
     @classmethod
     def from_config(
@@ -123,7 +129,9 @@ class Gateway:
         except ConfigError:
             if not given:
                 raise
-            return cls(Drawer(given, config=adjust(Config())), pending, scope=scope)
+            # Nobody chose a threshold: show the drawer at work rather than tools that stay out.
+            config = Config(assembly=AssemblyPolicy(enabled="on"))
+            return cls(Drawer(given, config=adjust(config)), pending, scope=scope)
         drawer = Drawer.from_config(found, toolsets=given, adjust=adjust)
         gateway = cls(drawer, pending, scope=scope)
         gateway.config_path = str(found.absolute())
@@ -228,6 +236,7 @@ class Gateway:
             "transport": self.transport,
             "address": self.address,
             "config": self.config_path,
+            "mistake": self.drawer.mistake,
             "mode": self.drawer.config.gateway.mode,
             "drawer": _about(shown) if shown else {},
             "servers": servers,
@@ -267,7 +276,8 @@ class Gateway:
                 self.resources.forget(upstream)
                 self._tell(upstream.name, ResourcesListChanged())
             case "notifications/resources/updated":
-                self._tell(upstream.name, ResourceUpdated(uri=str(params.get("uri"))))
+                for scope, uri in self.subscriptions.of(upstream, str(params.get("uri"))):
+                    self._tasks.start_soon(self.changes.tell, scope, ResourceUpdated(uri=uri))
             case "notifications/tools/list_changed" if self.drawer.parts.policy.enabled == "off":
                 # What the server says passes through too, also when its list is the same again.
                 self._stale.update(self._scopes_of(upstream.name))
@@ -277,7 +287,15 @@ class Gateway:
 
     def _tell(self, toolset: str, event: ServerEvent) -> None:
         for scope in self._scopes_of(toolset):
-            self._tasks.start_soon(self.changes.tell, scope, event)
+            if (scope, event) not in self._news:
+                self._news.add((scope, event))
+                self._tasks.start_soon(self._told, scope, event)
+
+    async def _told(self, scope: str, event: ServerEvent) -> None:
+        """Tell it once, however often it is said meanwhile."""
+        await anyio.sleep(_SETTLE)
+        self._news.discard((scope, event))
+        await self.changes.tell(scope, event)
 
     def _scopes_of(self, toolset: str) -> list[str]:
         """The scopes in use that admit a server."""
@@ -290,9 +308,8 @@ class Gateway:
             await self._changed.wait()
             await anyio.sleep(_SETTLE)
             self._changed = anyio.Event()
-            for scope in self.changes.scopes():
-                if scope in self._shown:
-                    await self.shown(scope)
+            for scope in tuple(self._shown):  # also without listeners: the status tells of it
+                await self.shown(scope)
             # Whoever lists in the meantime sees the change first; the others must still be told.
             stale, self._stale = self._stale, set()
             for scope in stale.intersection(self.changes.scopes()):
@@ -303,12 +320,17 @@ class Gateway:
 
     async def _follow(self) -> None:
         """Apply a changed configuration also while nobody calls."""
-        seen = self.drawer.parts
+        seen, mistake = self.drawer.parts, ""
         while True:
             await anyio.sleep(_LOOK)
             before, seen = seen, await self.drawer.refresh()
             if seen is not before:  # whoever applied it
+                # The listing names the configured toolsets, and must not depend on the past.
+                self.sessions.renew()
                 self._changed.set()
+            told, mistake = mistake, self.drawer.mistake
+            if mistake and mistake != told:
+                _logger.warning("The settings from before stay in force: %s", mistake)
 
     async def drained(self) -> None:
         """Wait for the calls in flight, for as long as the settings allow; then end them."""

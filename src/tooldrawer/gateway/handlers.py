@@ -1,6 +1,7 @@
 """The answers to a client's requests."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, cast
@@ -23,7 +24,8 @@ from tooldrawer.gateway.prompts import Prompts
 from tooldrawer.gateway.questions import can_be_asked
 from tooldrawer.gateway.resources import Resources
 from tooldrawer.gateway.sessions import Sessions
-from tooldrawer.gateway.shown import Shown
+from tooldrawer.gateway.shown import Shown, Stance
+from tooldrawer.gateway.subscriptions import Subscriptions
 from tooldrawer.scope import Scope
 from tooldrawer.session import Session
 from tooldrawer.tool import JsonObject
@@ -35,6 +37,8 @@ _ROUND = ("inputResponses", "requestState")
 _TTL = 60_000
 """Milliseconds that a list may be kept; a change is announced earlier."""
 _FRESH = {"ttlMs": 0, "cacheScope": "private"}
+_PATIENCE = 5.0
+"""Seconds that servers may keep a client waiting that wants to listen."""
 
 
 class Desk(Protocol):
@@ -45,11 +49,16 @@ class Desk(Protocol):
     changes: Changes
     prompts: Prompts
     resources: Resources
+    subscriptions: Subscriptions
     upstreams: Upstreams
     default: Principal
 
     def scope(self, name: str) -> Scope:
         """The scope as it is configured now."""
+        ...
+
+    def stance(self, scope: str) -> Stance:
+        """The gateway's say in the decisions of a scope."""
         ...
 
     async def shown(self, scope: str) -> Shown:
@@ -110,8 +119,11 @@ class Handlers:
         cause = result.cause
         if isinstance(cause, ServerRefused):
             raise MCPError(cause.code, str(cause), cause.data)
-        if isinstance(cause, UnknownTool) and name not in tuple(self._names()):
-            raise MCPError(types.INVALID_PARAMS, str(cause))
+        if isinstance(cause, UnknownTool):
+            missing = self._desk.stance(principal.scope).missing(session.scope)
+            if name not in tuple(self._names()):
+                raise MCPError(types.INVALID_PARAMS, f"{cause} {missing}".strip())
+            result = result.with_note(missing) if missing else result
         return result.mcp()
 
     def _needs_all(self, session: Session, name: str, arguments: Raw | None) -> bool:
@@ -152,7 +164,8 @@ class Handlers:
 
     async def list_prompts(self, ctx: Context, _: object) -> Raw:
         """`prompts/list` of all servers."""
-        return {"prompts": await self._desk.prompts.listed(self._scope(ctx)), **_FRESH}
+        found = await self._desk.prompts.listed(self._scope(ctx))
+        return whole({"prompts": found, **_FRESH}, "prompts")
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> Raw:
         """`prompts/get` from whoever has it."""
@@ -164,28 +177,36 @@ class Handlers:
 
     async def list_resources(self, ctx: Context, _: object) -> Raw:
         """`resources/list` of all servers."""
-        return {"resources": await self._desk.resources.listed(self._scope(ctx)), **_FRESH}
+        found = await self._desk.resources.listed(self._scope(ctx))
+        return whole({"resources": found, **_FRESH}, "resources")
 
     async def list_templates(self, ctx: Context, _: object) -> Raw:
         """`resources/templates/list` of all servers."""
         found = await self._desk.resources.templates(self._scope(ctx))
-        return {"resourceTemplates": found, **_FRESH}
+        return whole({"resourceTemplates": found, **_FRESH}, "resourceTemplates")
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> Raw:
         """`resources/read` from whoever answers to the address."""
         upstream, uri = await self._holder(ctx, str(params.uri))
-        return {
-            **_FRESH,
-            **await self._passed_on(ctx, upstream, {**_plain(ctx.params), "uri": uri}),
-        }
+        result = await self._passed_on(ctx, upstream, {**_plain(ctx.params), "uri": uri})
+        return whole({**_FRESH, **result}, "contents")
 
     async def subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> Raw:
         """`resources/subscribe` of the handshake era."""
-        return await self._subscribed(ctx, str(params.uri), wanted=True)
+        principal, uri, desk = self.principal(ctx), str(params.uri), self._desk
+        if not desk.changes.follows(ctx, principal, uri):
+            upstream, plain = await self._holder(ctx, uri)
+            wish = (principal.scope, uri)
+            with _as_protocol_errors():
+                await desk.subscriptions.add(upstream, plain, wish)
+            leave = partial(desk.subscriptions.remove, upstream, plain, wish)
+            desk.changes.follow(ctx, principal, uri, leave)
+        return {}
 
     async def unsubscribe(self, ctx: Context, params: types.UnsubscribeRequestParams) -> Raw:
         """`resources/unsubscribe` of the handshake era."""
-        return await self._subscribed(ctx, str(params.uri), wanted=False)
+        await self._desk.changes.unfollow(ctx, self.principal(ctx), str(params.uri))
+        return {}
 
     async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> Raw:
         """`completion/complete`, asked of whoever has the prompt or the template."""
@@ -225,7 +246,11 @@ class Handlers:
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """`subscriptions/listen` of the stateless era."""
-        return await self._desk.changes.listen(ctx, params, self.principal(ctx))
+        async with AsyncExitStack() as following:
+            with anyio.move_on_after(_PATIENCE):
+                for uri in params.notifications.resource_subscriptions or ():
+                    await self._follow(ctx, uri, following)
+            return await self._desk.changes.listen(ctx, params, self.principal(ctx))
 
     async def joined(self, ctx: Context, _: object) -> None:
         """`notifications/initialized`: from now on this client is told of changes."""
@@ -238,23 +263,34 @@ class Handlers:
             raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
         return found
 
-    async def _subscribed(self, ctx: Context, uri: str, *, wanted: bool) -> Raw:
-        upstream, plain = await self._holder(ctx, uri)
-        await self._passed_on(ctx, upstream, {"uri": plain})
-        self._desk.changes.subscribed(ctx, self.principal(ctx), uri, wanted=wanted)
-        return {}
+    async def _follow(self, ctx: Context, uri: str, following: AsyncExitStack) -> None:
+        """Ask for the updates of a resource; one that nobody has never changes."""
+        found = await self._desk.resources.find(self._scope(ctx), uri)
+        if found is None:
+            return
+        subscriptions, wish = self._desk.subscriptions, (self.principal(ctx).scope, uri)
+        with suppress(ToolFailed):
+            await subscriptions.add(*found, wish)
+            following.push_async_callback(subscriptions.remove, *found, wish)
 
     async def _passed_on(self, ctx: Context, upstream: Upstream, params: Raw) -> Raw:
         async def work() -> Raw:
-            try:
+            with _as_protocol_errors():
                 return await upstream.request(ctx.method, params)
-            except ServerRefused as error:
-                raise MCPError(error.code, str(error), error.data) from error
-            except ToolFailed as error:
-                raise MCPError(types.INTERNAL_ERROR, str(error)) from error
 
         with self.in_flight.flight():
             return await self._conversed(ctx, self.principal(ctx), work)
+
+
+@contextmanager
+def _as_protocol_errors() -> Generator[None]:
+    """What a server, or the way to it, refused."""
+    try:
+        yield
+    except ServerRefused as error:
+        raise MCPError(error.code, str(error), error.data) from error
+    except ToolFailed as error:
+        raise MCPError(types.INTERNAL_ERROR, str(error)) from error
 
 
 def _plain(params: Mapping[str, Any] | None) -> Raw:

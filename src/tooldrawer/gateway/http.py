@@ -72,15 +72,16 @@ async def serve_http(
         gateway.changes.close()
         server.force_exit = True  # streams that only listen would keep it waiting
 
-    async with (
-        stopped_by_signals(stop, drained=gateway.drained, asked=refuse),
-        gateway.running(),
-        manager.run(),
-        anyio.create_task_group() as tasks,
-    ):
-        tasks.start_soon(started, gateway.address)
-        await server.serve([listener])
-        tasks.cancel_scope.cancel()
+    with listener:  # uvicorn closes it when it is told to stop, not when it is cancelled
+        async with (
+            stopped_by_signals(stop, drained=gateway.drained, asked=refuse),
+            gateway.running(),
+            manager.run(),
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(started, gateway.address)
+            await server.serve([listener])
+            tasks.cancel_scope.cancel()
 
 
 def app(
@@ -97,8 +98,10 @@ def app(
         return PlainTextResponse("ok\n")
 
     async def ready(_: Request) -> Response:
-        states = [each.status.state for each in gateway.upstreams()]
-        starting = states.count("connecting")
+        # A server that failed, or starts again, is no reason to send clients elsewhere.
+        found = [each.status for each in gateway.upstreams()]
+        first = (each for each in found if each.starts <= 1 and not each.error)
+        starting = sum(each.state == "connecting" for each in first)
         state = {"ready": not starting, "starting": starting}
         return JSONResponse(state, status_code=503 if starting else 200)
 

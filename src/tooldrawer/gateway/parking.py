@@ -112,15 +112,21 @@ class Stateless(Caller):
                 self._arrived = anyio.Event()
                 await self._arrived.wait()
         except anyio.get_cancelled_exc_class():
-            self._scope.cancel()
+            self.give_up()
             raise
         return self._outcomes.popleft()
 
     def resume(self, ctx: Context, answers: Mapping[str, JsonObject]) -> None:
         """Go on with the answers that a new request brought."""
         self._ctx = ctx
+        if self._outcomes:
+            return  # the call did not wait for them: they must not answer its next question
         self._answers = answers
         self._answered.set()
+
+    def give_up(self) -> None:
+        """End the call: nobody will bring an answer."""
+        self._scope.cancel()
 
     def _put(self, outcome: Asked | Ended | Broke) -> None:
         self._outcomes.append(outcome)
@@ -159,11 +165,13 @@ class Parking:
         return await self._next(client)
 
     async def _run(self, client: Stateless, work: Work) -> None:
-        try:
-            await client.run(work)
-        finally:
-            for handle in [key for key, value in self._parked.items() if value is client]:
-                del self._parked[handle]
+        await client.run(work)
+        if handles := [key for key, value in self._parked.items() if value is client]:
+            # Whoever comes late with an answer is told what became of the call: it may have had
+            # effects, and must not be made again unknowingly.
+            await anyio.sleep(LIFETIME)
+            for handle in handles:
+                self._parked.pop(handle, None)
 
     async def _next(self, client: Stateless) -> Raw:
         outcome = await client.outcome()
@@ -179,7 +187,7 @@ class Parking:
 
     def _park(self, client: Stateless, questions: Mapping[str, JsonObject]) -> Raw:
         if len(self._parked) >= self._most:  # the oldest has waited longest; its client asks again
-            self._parked.pop(next(iter(self._parked)))
+            self._parked.pop(next(iter(self._parked))).give_up()
         handle = secrets.token_urlsafe(16)
         self._parked[handle] = client
         return {

@@ -7,6 +7,7 @@ from time import monotonic
 
 from tooldrawer.drawer import Drawer
 from tooldrawer.gateway.principal import Principal
+from tooldrawer.scope import Scope
 from tooldrawer.session import Session
 from tooldrawer.turn import Host
 
@@ -60,8 +61,20 @@ class Sessions:
             self._listing[scope] = self._opened(name, scope)
         return self._listing[scope]
 
+    def renew(self) -> None:
+        """Decide the arrays as a new process would: the settings have changed."""
+        self._listing.clear()
+
     def _opened(self, name: str, scope: str) -> Session:
-        return self._drawer.session(name, scope=scope or None, host=self._host(scope))
+        # Not by the drawer, which refuses a scope that it does not know: one that was taken out of
+        # the configuration is still somebody's, and admits nothing.
+        return Session(
+            name,
+            self._drawer,
+            scope=scope or Scope(),
+            context_length=self._drawer.config.context_length,
+            host=self._host(scope),
+        )
 
     def _forget(self) -> None:
         late = self._clock() - self._idle

@@ -42,10 +42,14 @@ class Stance:
 
     def missing(self, scope: Scope) -> str:
         """The servers that no search can have looked into."""
-        unknown = self._unknown(scope)
-        if not unknown:
-            return ""
-        return f"Not searched, since they have not started: {named(unknown)}. Try again later."
+        found = [each for each in self._upstreams() if scope.admits_toolset(each.name)]
+        down = [each.spec.name for each in found if not each.is_known and _is_down(each)]
+        starting = [each.spec.name for each in found if not each.is_known and not _is_down(each)]
+        return " ".join(
+            f"{state}, so its tools are not known: {named(names)}."
+            for state, names in (("Still starting", starting), ("Cannot be reached", down))
+            if names
+        )
 
     def observe(self, assembly: Assembly) -> None:
         """Take notice of what was decided."""
@@ -99,6 +103,10 @@ def named(names: Iterable[str]) -> str:
     more = len(ordered) - _MOST_NAMED
     shown = ", ".join(ordered[:_MOST_NAMED])
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _is_down(upstream: Upstream) -> bool:
+    return upstream.status.state == "down"
 
 
 def _entry(tool: Tool, *, closed: bool) -> JsonObject:

@@ -117,6 +117,8 @@ class Companion:
         if connection.is_modern:  # it refused, and named the version instead
             self._is_refused = True
             raise Unreachable("it does not shake hands")
+        with anyio.fail_after(_PATIENCE):
+            await connection.say_again()
 
     def _move(self, connection: Connection | None) -> None:
         self._open = connection

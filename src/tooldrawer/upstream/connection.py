@@ -51,6 +51,8 @@ class Connection:
         self.hello = Hello(protocol="", instructions="", capabilities={})
         self.ended = session.ended
         """Set when the server is gone."""
+        self.reason = ""
+        """Why we ended it ourselves, if we did; the end of a sentence that begins with `it`."""
         self.kept = kept
         self._session = session
         self._way = way
@@ -64,6 +66,11 @@ class Connection:
     def way(self) -> Link:
         """How the server is reached."""
         return self._way
+
+    def end(self, reason: str) -> None:
+        """Give it up: only a new one helps."""
+        self.reason = reason
+        self.ended.set()
 
     async def open(self, *, skip_discover: bool) -> None:
         """Agree on a version with the server.
@@ -154,15 +161,15 @@ class Connection:
                     opened=listening,
                 )
                 group.start_soon(stream.run)
-            else:
-                group.start_soon(self._say_again)
 
     async def _see_end(self) -> None:
         await self._way.ended()
         self.ended.set()
 
-    async def _say_again(self) -> None:
-        """What clients said once, and an earlier connection was told."""
+    async def say_again(self) -> None:
+        """Tell the server what clients said once, and an earlier connection was told."""
+        if self.is_modern:
+            return
         if self.kept.level:
             with suppress(MCPError):
                 await self._session.raw("logging/setLevel", {"level": self.kept.level})

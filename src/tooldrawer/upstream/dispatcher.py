@@ -5,11 +5,15 @@ need. A call through the gateway crosses two pipes, so this is where most of its
 """
 
 import logging
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any, cast
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 from mcp import MCPError
 from mcp.shared.dispatcher import (
     CallOptions,
@@ -17,26 +21,26 @@ from mcp.shared.dispatcher import (
     OnNotifyIntercept,
     OnRequest,
     ProgressFnT,
+    as_request_id,
     coerce_request_id,
     run_notify_intercept,
 )
-from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.jsonrpc_dispatcher import (
     cancelled_request_id_from_params,
     handler_exception_to_error_data,
     progress_token_from_params,
 )
-from mcp.shared.message import MessageMetadata
 from mcp.shared.transport_context import TransportContext
 from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT, ErrorData, RequestId
 
+from tooldrawer.upstream.inbound import Inbound
 from tooldrawer.upstream.lines import LineReader, LineWriter, Message
 
 _logger = logging.getLogger(__name__)
 _LAST_WORDS = 1.0
 """Seconds to get out a cancellation, or the error for a request that nobody will answer."""
 _MOST = 10_000
-_TRANSPORT = TransportContext(kind="stdio", can_send_request=True)
+_Work = Callable[[], Awaitable[dict[str, Any]]]
 
 
 class _Waiting:
@@ -50,72 +54,6 @@ class _Waiting:
         self.answer: Message | None = None
 
 
-class Inbound:
-    """A request or notification of the other side: the SDK's `DispatchContext`."""
-
-    __slots__ = ("_cancelled", "_dispatcher", "_is_over", "_token", "request_id", "scope")
-
-    message_metadata: MessageMetadata = None
-    transport = _TRANSPORT
-
-    def __init__(
-        self, dispatcher: "LineDispatcher", request_id: RequestId | None, token: RequestId | None
-    ) -> None:
-        self.request_id = request_id
-        self.scope = anyio.CancelScope()
-        self._dispatcher = dispatcher
-        self._token = token
-        self._is_over = False
-        self._cancelled: anyio.Event | None = None
-
-    @property
-    def can_send_request(self) -> bool:
-        """Whether the other side can still be asked something about it."""
-        return not self._is_over
-
-    @property
-    def cancel_requested(self) -> anyio.Event:
-        """Set when the other side no longer wants an answer."""
-        if self._cancelled is None:
-            self._cancelled = anyio.Event()
-        return self._cancelled
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether the other side no longer wants an answer."""
-        return self._cancelled is not None and self._cancelled.is_set()
-
-    async def send_raw_request(
-        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
-    ) -> dict[str, Any]:
-        """Ask the other side while its request waits."""
-        if self._is_over:
-            raise NoBackChannelError(method)
-        return await self._dispatcher.send_raw_request(method, params, opts)
-
-    async def notify(
-        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
-    ) -> None:
-        """Tell the other side something while its request waits."""
-        if not self._is_over:
-            await self._dispatcher.notify(method, params, opts)
-
-    async def progress(
-        self, progress: float, total: float | None = None, message: str | None = None
-    ) -> None:
-        """Tell the other side how far it is, if it wants to know."""
-        if self._token is None:
-            return
-        known = {"total": total, "message": message}
-        given = {key: value for key, value in known.items() if value is not None}
-        told = {"progressToken": self._token, "progress": progress, **given}
-        await self.notify("notifications/progress", told)
-
-    def end(self) -> None:
-        """Say no more about it."""
-        self._is_over = True
-
-
 class LineDispatcher:
     """Requests and notifications in both directions over a pair of line streams."""
 
@@ -124,17 +62,22 @@ class LineDispatcher:
         reader: LineReader,
         writer: LineWriter,
         *,
+        lead: deque[Message] | None = None,
         inline: frozenset[str] = frozenset(),
+        can_ask: bool = True,
         most: int = _MOST,
     ) -> None:
-        """A method in `inline` is answered before the next message is read.
+        """`lead` was read already and is taken first; `can_ask` allows questions about requests.
 
-        With `most` requests unanswered, no more is read: who asks and does not read the answers
-        would otherwise fill the memory.
+        A method in `inline` is answered before the next message is read. With `most` requests
+        unanswered, no more is read: who asks and does not read the answers would otherwise fill
+        the memory.
         """
         self.ended = anyio.Event()
         """Set when the other side is gone."""
+        self._transport = TransportContext(kind="stdio", can_send_request=can_ask)
         self._reader, self._writer = reader, writer
+        self._lead = lead or deque()
         self._inline = inline
         self._room = anyio.Semaphore(most)
         self._count = 0
@@ -156,8 +99,11 @@ class LineDispatcher:
         options: CallOptions = opts or {}
         number, on_progress = self._numbered(options), options.get("on_progress")
         sent = dict(params or {})
+        meta: dict[str, Any] = {**(sent.pop("_meta", None) or {})}
         if on_progress is not None:
-            sent["_meta"] = {**(sent.get("_meta") or {}), "progressToken": number}
+            meta["progressToken"] = number
+        if meta:
+            sent["_meta"] = meta
         message: Message = {"jsonrpc": "2.0", "id": number, "method": method}
         if sent:
             message["params"] = sent
@@ -171,6 +117,8 @@ class LineDispatcher:
 
     async def _exchanged(self, message: Message, waiting: _Waiting, options: CallOptions) -> None:
         seconds = options.get("timeout")
+        # Whoever gave up already has asked nothing, so there is nothing to cancel either.
+        await anyio.lowlevel.checkpoint_if_cancelled()
         try:
             if seconds is None:
                 await self._writer.send(message)
@@ -199,6 +147,8 @@ class LineDispatcher:
     ) -> None:
         """Tell; nobody hears it when the other side is gone."""
         del opts
+        if self._is_over:
+            return
         message: Message = {"jsonrpc": "2.0", "method": method}
         if params is not None:
             message["params"] = dict(params)
@@ -217,54 +167,76 @@ class LineDispatcher:
             async with self._writer, self._reader, anyio.create_task_group() as tasks:
                 self._tasks = tasks
                 task_status.started()
-                async for message in self._reader:
-                    if "method" not in message:
-                        self._resolve(message)
-                    elif "id" in message:
-                        await self._begin(message, on_request)
-                    else:
-                        self._hear(message, on_notify, on_notify_intercept)
-                self._let_go()
+                take = partial(self._take, on_request, on_notify, on_notify_intercept)
+                while self._lead:
+                    await take(self._lead.popleft())
+                with suppress(anyio.ClosedResourceError):  # our own side was closed while it read
+                    async for message in self._reader:
+                        await take(message)
+                # In this order a request whose handler asks back is answered too, with an error.
                 tasks.cancel_scope.cancel()
-        except anyio.ClosedResourceError:  # our own side was closed while it read
-            pass
+                self._let_go()
         finally:
             self._let_go()
             self.ended.set()
 
+    async def _take(
+        self,
+        on_request: OnRequest,
+        on_notify: OnNotify,
+        intercept: OnNotifyIntercept | None,
+        message: Message,
+    ) -> None:
+        if "method" not in message:
+            self._resolve(message)
+        elif "id" in message:
+            await self._begin(message, on_request)
+        else:
+            self._hear(message, on_notify, intercept)
+
     async def _begin(self, message: Message, on_request: OnRequest) -> None:
         params = cast("dict[str, Any] | None", message.get("params"))
-        inbound = Inbound(self, message["id"], progress_token_from_params(params))
+        inbound = self._inbound(message["id"], progress_token_from_params(params))
         await self._room.acquire()
         self._in_flight[coerce_request_id(message["id"])] = inbound
+        work = partial(on_request, inbound, message["method"], params)
         if message["method"] in self._inline:
-            await self._answer(inbound, message["method"], params, on_request)
+            await self._answer(inbound, message["method"], work)
         else:
             assert self._tasks is not None
-            self._tasks.start_soon(self._answer, inbound, message["method"], params, on_request)
+            self._tasks.start_soon(self._answer, inbound, message["method"], work)
 
-    async def _answer(
-        self, inbound: Inbound, method: str, params: dict[str, Any] | None, on_request: OnRequest
-    ) -> None:
-        answer: Message = {"jsonrpc": "2.0", "id": inbound.request_id}
+    def _inbound(self, number: RequestId | None, token: RequestId | None = None) -> Inbound:
+        return Inbound(self, self._transport, number, token)
+
+    async def _answer(self, inbound: Inbound, method: str, work: _Work) -> None:
+        to: Message = {"jsonrpc": "2.0", "id": inbound.request_id}
+        try:
+            outcome = await self._outcome(inbound, method, work)
+            if not inbound.is_cancelled:
+                await self._sent({**to, **outcome})
+        except Exception as error:  # noqa: BLE001  what JSON cannot say; it is logged
+            await self._sent({**to, "error": _wire(_explained(error, method))})
+        finally:
+            self._room.release()
+
+    async def _outcome(self, inbound: Inbound, method: str, work: _Work) -> Message:
         try:
             with inbound.scope:
-                answer["result"] = await on_request(inbound, method, params)
+                return {"result": await work()}
         except anyio.get_cancelled_exc_class():
-            # We are closing: the other side is not left waiting for an answer.
-            with anyio.move_on_after(_LAST_WORDS, shield=True):
-                await self._sent({**answer, "error": _wire(_closed().error)})
+            # We are closing: the other side is not left waiting for an answer that it wants.
+            if not inbound.is_cancelled:
+                with anyio.move_on_after(_LAST_WORDS, shield=True):
+                    error = _wire(_closed().error)
+                    await self._sent({"jsonrpc": "2.0", "id": inbound.request_id, "error": error})
             raise
         except Exception as error:  # noqa: BLE001  the boundary to handlers; it is logged
-            answer["error"] = _wire(_explained(error, method))
+            return {"error": _wire(_explained(error, method))}
         finally:
             inbound.end()
             self._landed(inbound)
-        try:
-            if not inbound.is_cancelled:
-                await self._sent(answer)
-        finally:
-            self._room.release()
+        return {}
 
     def _landed(self, inbound: Inbound) -> None:
         key = coerce_request_id(cast("RequestId", inbound.request_id))
@@ -281,7 +253,7 @@ class LineDispatcher:
             self._show_progress(params or {})
         if not run_notify_intercept(intercept, method, params):
             assert self._tasks is not None
-            self._tasks.start_soon(_contained, on_notify, Inbound(self, None, None), method, params)
+            self._tasks.start_soon(_contained, on_notify, self._inbound(None), method, params)
 
     def _cancel(self, params: dict[str, Any] | None) -> None:
         number = cancelled_request_id_from_params(params)
@@ -291,8 +263,8 @@ class LineDispatcher:
             inbound.scope.cancel()
 
     def _show_progress(self, params: dict[str, Any]) -> None:
-        token, progress = params.get("progressToken"), params.get("progress")
-        if not isinstance(token, (str, int)) or not isinstance(progress, (int, float)):
+        token, progress = as_request_id(params.get("progressToken")), params.get("progress")
+        if token is None or isinstance(progress, bool) or not isinstance(progress, (int, float)):
             return
         waiting = self._waiting.get(coerce_request_id(token))
         if waiting is None or waiting.on_progress is None:
@@ -302,8 +274,8 @@ class LineDispatcher:
         self._tasks.start_soon(
             _shown,
             waiting.on_progress,
-            float(progress),
-            float(total) if isinstance(total, (int, float)) else None,
+            progress,
+            total if isinstance(total, (int, float)) else None,
             said if isinstance(said, str) else None,
         )
 
@@ -329,6 +301,8 @@ class LineDispatcher:
         number = options.get("request_id")
         if number is None:
             self._count += 1
+            while self._count in self._waiting:  # an id that a caller chose
+                self._count += 1
             return self._count
         if coerce_request_id(number) in self._waiting:
             raise ValueError(f"request id {number!r} is already in flight")
@@ -348,7 +322,8 @@ async def _shown(
     on_progress: ProgressFnT, progress: float, total: float | None, message: str | None
 ) -> None:
     try:
-        await on_progress(progress, total, message)
+        # Here, because a whole number can be too large for it.
+        await on_progress(float(progress), None if total is None else float(total), message)
     except Exception:  # the boundary to whoever shows it
         _logger.debug("Progress could not be shown.", exc_info=True)
 
@@ -356,10 +331,10 @@ async def _shown(
 def _result(answer: Message | None) -> dict[str, Any]:
     if answer is None:
         raise _closed()
-    if "error" in answer:
-        error = answer["error"]
-        raise MCPError(error["code"], error["message"], error.get("data"))
-    return answer["result"]
+    if "result" in answer:  # some send both, with an error of `null`
+        return answer["result"]
+    error = answer["error"]
+    raise MCPError(error["code"], error["message"], error.get("data"))
 
 
 def _explained(error: Exception, method: str) -> ErrorData:

@@ -73,12 +73,13 @@ class Listening:
 
     async def _listen(self) -> None:
         """Until the server ends the stream, or other resources are wanted."""
+        uris = self._subscribed.uris
         async with listen(
             self._session,
             tools_list_changed="tools" in self._wanted,
             prompts_list_changed="prompts" in self._wanted,
             resources_list_changed="resources" in self._wanted,
-            resource_subscriptions=sorted(self._subscribed.uris),
+            resource_subscriptions=sorted(uris),
         ) as stream:
             self._opened()  # whatever changed before was told to nobody
             was_moved = False
@@ -86,7 +87,8 @@ class Listening:
 
                 async def until_moved() -> None:
                     nonlocal was_moved
-                    await self._subscribed.moved()
+                    while self._subscribed.uris == uris:  # they may have moved before the stream
+                        await self._subscribed.moved()
                     was_moved = True
                     group.cancel_scope.cancel()
 

@@ -16,6 +16,7 @@ import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
+from tooldrawer.upstream.guardian import GUARDIAN
 from tooldrawer.upstream.lines import LineReader, LineWriter
 from tooldrawer.upstream.spec import UpstreamSpec
 from tooldrawer.upstream.unreachable import Unreachable
@@ -126,6 +127,7 @@ class Process:
             await self.writer.aclose()
             await self.reader.aclose()
             self._was_ended = await _in_thread(_end, self._popen)
+            GUARDIAN.release(self.pid)
 
     def close(self) -> None:
         """Give back what is left of it here, after `listen` is over."""
@@ -138,7 +140,7 @@ async def running(spec: UpstreamSpec) -> AsyncGenerator[Process]:
 
     No parent-death signal is asked for: Linux sends it when the *thread* that started the process
     ends, and worker threads end when they are idle. A server whose parent was killed reads the end
-    of its stdin.
+    of its stdin, and the guardian ends it if it goes on all the same.
 
     Raises:
         Unreachable: The command cannot be started.
@@ -205,6 +207,7 @@ def _start(spec: UpstreamSpec) -> "tuple[subprocess.Popen[bytes], _Pipes]":
         for descriptor in pipes:
             os.close(descriptor)
         raise
+    GUARDIAN.watch(popen.pid)
     for theirs in (pipes[0], pipes[3], pipes[5]):
         os.close(theirs)
     return popen, _Pipes(stdin=pipes[1], stdout=pipes[2], stderr=pipes[4])

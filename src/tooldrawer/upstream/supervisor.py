@@ -218,6 +218,7 @@ class Supervisor:
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(connection.watch, self._pace, self._list_soon)
+                group.start_soon(connection.say_again)
                 group.start_soon(self._keep_listed, connection)
                 group.start_soon(self.companion.serve)
                 await connection.ended.wait()
@@ -257,7 +258,8 @@ class Supervisor:
             return
         text = self._sentence(error, connection)
         is_final = any(each.is_final for each in found)
-        is_final |= connection is not None and connection.way.needs_person
+        if connection is not None and not connection.reason:
+            is_final |= connection.way.needs_person
         lived = self._pace.clock() - started
         self._failures = 1 if self._was_up and lived > _STEADY else self._failures + 1
         if self._was_up and self._spec.lazy:
@@ -284,7 +286,8 @@ class Supervisor:
     def _sentence(self, error: Exception, connection: Connection | None) -> str:
         reason = explained(error)
         if connection is not None:
-            reason = connection.way.explain(reason, was_alive=not is_gone(error))
+            told = connection.way.explain(reason, was_alive=not is_gone(error))
+            reason = connection.reason or told
         if reason.startswith("The server "):
             return reason
         what = "stopped" if self._was_up else "cannot be reached"

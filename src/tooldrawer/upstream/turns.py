@@ -13,15 +13,16 @@ import anyio
 
 from tooldrawer.upstream.behind import EndClient
 
-
 _PATIENCE = 600.0
 """Seconds for a person to answer: a client that never does must not hold a call for ever."""
+_FRESH_STARTS = 10
+"""Questions after which the server gets its full time again; later it goes on with the rest."""
 
 
 class Flight:
     """One call that a server is working on. Its time stands still while a person is asked."""
 
-    __slots__ = ("_asking", "_patience", "_seconds", "client", "key", "limit")
+    __slots__ = ("_asking", "_left", "_patience", "_seconds", "_starts", "client", "key", "limit")
 
     def __init__(
         self, client: EndClient | None, seconds: float, *, patience: float = _PATIENCE
@@ -31,7 +32,9 @@ class Flight:
         self.limit = anyio.CancelScope()
         """Within it the server works."""
         self._seconds = seconds
+        self._left = seconds
         self._patience = patience
+        self._starts = 0
         self._asking: set[anyio.CancelScope] = set()
 
     def start_clock(self) -> None:
@@ -41,7 +44,10 @@ class Flight:
     @contextmanager
     def asking(self) -> Generator[anyio.CancelScope]:
         """While a person is asked; given up when the call is over, or they take too long."""
-        scope = anyio.CancelScope(deadline=anyio.current_time() + self._patience)
+        now = anyio.current_time()
+        scope = anyio.CancelScope(deadline=now + self._patience)
+        if not self._asking:
+            self._left = self.limit.deadline - now
         self._asking.add(scope)
         self.limit.deadline = inf
         try:
@@ -50,7 +56,14 @@ class Flight:
         finally:
             self._asking.discard(scope)
             if not self._asking:
-                self.start_clock()
+                self._go_on()
+
+    def _go_on(self) -> None:
+        self._starts += 1
+        if self._starts <= _FRESH_STARTS:
+            self.start_clock()
+        else:
+            self.limit.deadline = anyio.current_time() + self._left
 
     def land(self) -> None:
         """The call is over, and with it every question about it."""

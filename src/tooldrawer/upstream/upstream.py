@@ -30,10 +30,16 @@ _GONE = 1.0
 _SET_LEVEL = "logging/setLevel"
 _SUBSCRIBE = "resources/subscribe"
 _SUBSCRIBING = (_SUBSCRIBE, "resources/unsubscribe")
+_STANDING = (_SET_LEVEL, *_SUBSCRIBING)
+"""Requests of the handshake era that hold until the next one."""
 _logger = logging.getLogger(__name__)
 
 
 def _ignore(*_: object) -> None: ...
+
+
+class _Forgotten(ToolFailed):
+    """The server knows nothing of the session that a call was made in."""
 
 
 class Upstream:
@@ -148,15 +154,26 @@ class Upstream:
             raise ToolFailed(f"The server {self.spec.name!r} is being stopped. Tell the user.")
         self._calls += 1
         try:
-            main = self._live() or await self._connected(seconds)
-            connection = await self._suited(main, method)
-            if (own := self._answered_here(connection, method, params)) is not None:
-                return own
-            return await self._exchange(connection, method, params, seconds)
+            return await self._answer(method, params, seconds)
+        except _Forgotten:
+            # Servers end sessions that were idle for long. Nothing was done: once more.
+            return await self._answer(method, params, seconds)
         finally:
             self._calls -= 1
             if self._is_closing and not self._calls:
                 self._landed.set()
+
+    async def _answer(self, method: str, params: JsonObject, seconds: float) -> dict[str, Any]:
+        main = self._live() or await self._connected(seconds)
+        connection = await self._suited(main, method)
+        is_standing = method in _STANDING
+        # 2026-07-28 has no such requests any more: they are in each call, and in the listening.
+        answer: dict[str, Any] = {}
+        if not is_standing or not connection.is_modern:
+            answer = await self._exchange(connection, method, params, seconds)
+        if is_standing:
+            self._remember(connection, method, params)
+        return answer
 
     async def drained(self) -> None:
         """Take no more calls, and return when those in flight are over."""
@@ -207,22 +224,15 @@ class Upstream:
             return found if found is not None and subscribes(found) else main
         return (await companion.ready() if wants_handshake(BEHIND.get()) else None) or main
 
-    def _answered_here(
-        self, connection: Connection, method: str, params: JsonObject
-    ) -> dict[str, Any] | None:
-        """The answer to what 2026-07-28 has no request for any more."""
+    def _remember(self, connection: Connection, method: str, params: JsonObject) -> None:
+        """What is said once and holds for every connection that follows."""
         if method == _SET_LEVEL:
             for kept in (self._supervisor.kept, self._supervisor.companion.kept):
                 kept.level = str(params.get("level"))
-        elif method in _SUBSCRIBING:
-            uri = str(params.get("uri"))
-            is_wanted = method == _SUBSCRIBE
-            connection.kept.subscribed.change(
-                added=uri if is_wanted else "", removed="" if is_wanted else uri
-            )
+        elif method == _SUBSCRIBE:
+            connection.kept.subscribed.change(added=str(params.get("uri")))
         else:
-            return None
-        return {} if connection.is_modern else None
+            connection.kept.subscribed.change(removed=str(params.get("uri")))
 
     async def _exchange(
         self, connection: Connection, method: str, params: JsonObject, seconds: float
@@ -267,13 +277,9 @@ class Upstream:
                     f"The connection to the server {name} broke during the call, which may or may "
                     "not have taken effect: check before you try again."
                 )
-        if (
-            self.spec.url
-            and error.code == INVALID_REQUEST
-            and error.message == "Session terminated"
-        ):
-            connection.ended.set()  # only a new session helps
-            return ToolFailed(
+        if _is_forgotten(connection, error):
+            connection.end("it has forgotten the session")
+            return _Forgotten(
                 f"The server {name} has forgotten this session, so the call was not made. It is "
                 "being connected anew: try again."
             )
@@ -303,3 +309,12 @@ class Upstream:
             self._notified(self, method, params)
         except Exception:  # the boundary to whoever uses it
             _logger.exception("A notice of the server %r was not taken in.", self.spec.name)
+
+
+def _is_forgotten(connection: Connection, error: MCPError) -> bool:
+    """Whether only a new session helps. MCP asks for HTTP 404, and for no words in particular."""
+    if connection.is_modern:
+        return False
+    if error.code == INVALID_REQUEST and error.message == "Session terminated":
+        return True  # the SDK's words for a 404 that says nothing itself
+    return connection.way.needs_person and "session" in error.message.lower()
