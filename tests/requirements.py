@@ -27,10 +27,6 @@ def requirement(name: str) -> pytest.MarkDecorator:
     return pytest.mark.requirement(name)
 
 
-def _open(sentence: str, where: str) -> Promise:
-    return Promise(sentence, gap=where, is_open=True)
-
-
 _AGENT = "comes with the agent issue"
 
 PROMISES = {

@@ -54,7 +54,7 @@ class Caller:
             while True:
                 await self.beat(beats)
                 beats += 1
-                await anyio.sleep(0.02)  # whatever is tested needs the processor too
+                await anyio.sleep(0.05)  # whatever is tested needs the processor too
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(beat)

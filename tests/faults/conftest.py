@@ -1,3 +1,6 @@
+import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,8 +16,10 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """A place with one healthy server."""
+def place(tmp_path: Path) -> Iterator[Place]:
+    """A place with one healthy server. A test that failed leaves no processes either."""
     place = Place(tmp_path, uuid4().hex)
     place.plain("well")
-    return place
+    yield place
+    for line in place.left():
+        os.kill(int(line.split()[0]), signal.SIGKILL)

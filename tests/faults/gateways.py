@@ -1,11 +1,11 @@
 """The gateway as a process of its own, which is watched from outside and leaves nothing behind."""
 
-import os
 import signal
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, cast
 
 import anyio
@@ -15,7 +15,7 @@ from mcp import Client
 
 from tests.faults.callers import Caller
 from tests.faults.place import ROOT, Place
-from tests.faults.processes import memory, peak
+from tests.faults.processes import alive, children, memory, peak
 from tests.faults.waiting import eventually
 from tests.faults.wire import Wire
 from tooldrawer.cli.running import Gateway as Control
@@ -40,6 +40,7 @@ class Gateway:
         self.growth = GROWTH
         """How much memory it may take beyond what it had when all was well."""
         self._before = 0
+        self._children: frozenset[Path] = frozenset()
 
     @asynccontextmanager
     async def client(self, mode: str = "legacy", **more: Any) -> AsyncGenerator[Caller]:
@@ -115,6 +116,7 @@ class Gateway:
     def signal(self, number: int) -> None:
         """Send it a signal."""
         self._check_memory()
+        self._children |= children(self.pid)
         self.process.send_signal(signal.Signals(number))
 
     async def ended(self) -> int:
@@ -124,8 +126,10 @@ class Gateway:
 
     async def leave(self) -> None:
         """End it as its users do, if that was not done, and see that nothing is left."""
+        started = self._children
         if self.process.returncode is None:
             self._check_memory()
+            started |= children(self.pid)
             if self.serves_http:
                 self.process.terminate()
             else:
@@ -136,6 +140,7 @@ class Gateway:
                 pass  # whatever it still said, it must be messages
             assert self.wire.strays == []
         assert self.place.left() == []
+        await eventually(lambda: not any(map(alive, started)))  # whoever cleans up after it, too
         assert "Traceback" not in self.place.complaints
         assert "went wrong inside" not in self.place.complaints
         assert len(self.place.complaints) < 1000
@@ -164,14 +169,7 @@ async def gateway(place: Place, *options: str) -> AsyncGenerator[Gateway]:
         await found.leave()
     finally:
         with anyio.CancelScope(shield=True):
-            await _clear(place, process)
-
-
-async def _clear(place: Place, process: Process) -> None:
-    """A test that failed leaves nothing behind either."""
-    if process.returncode is None:
-        process.kill()
-        await process.wait()
-    for line in place.left():
-        os.kill(int(line.split()[0]), 9)
-    await process.aclose()
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+            await process.aclose()

@@ -20,6 +20,26 @@ def marked(mark: str) -> list[str]:
     return found
 
 
+def children(pid: int) -> frozenset[Path]:
+    """The folders in /proc of what a process started itself, marked or not."""
+    found: set[Path] = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if _stat(folder)[1] == str(pid):
+                found.add(folder)
+        except OSError:
+            continue
+    return frozenset(found)
+
+
+def alive(folder: Path) -> bool:
+    """Whether the process of a folder in /proc still runs."""
+    try:
+        return _runs(folder)
+    except OSError:
+        return False
+
+
 def peak(pid: int) -> int:
     """The most memory that a process ever had, in bytes."""
     return _kilobytes(pid, "VmHWM") * 1024
@@ -37,5 +57,9 @@ def _kilobytes(pid: int, key: str) -> int:
 
 
 def _runs(folder: Path) -> bool:
-    state = (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    return state not in "ZX"
+    return _stat(folder)[0] not in "ZX"
+
+
+def _stat(folder: Path) -> list[str]:
+    """State, parent, and all that follows the name, which may hold anything."""
+    return (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()

@@ -13,6 +13,7 @@ from tests.faults.callers import Caller, text
 from tests.faults.gateways import gateway
 from tests.faults.place import Place
 from tests.faults.waiting import LONG, eventually
+from tests.requirements import requirement
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -136,6 +137,7 @@ async def test_over_http_clients_that_do_not_read_are_nobody_elses_trouble(place
             await client.beat(1)
 
 
+@requirement("DSP-8")
 @ERAS
 async def test_five_hundred_calls_at_once_of_which_a_hundred_are_cancelled(
     place: Place, mode: str

@@ -141,8 +141,10 @@ async def test_a_client_that_kills_whoever_is_slow_to_leave_finds_nothing_left(
     assert place.left() == []
 
 
-async def test_polite_servers_outlive_a_killed_gateway_by_a_moment_only(place: Place) -> None:
-    async with gateway(place) as found, found.client():
+async def test_no_server_outlives_a_killed_gateway_by_more_than_a_moment(place: Place) -> None:
+    place.rude("bad")
+    async with gateway(place) as found, found.client() as client:
+        await _rebel(found, client)
         found.signal(signal.SIGKILL)
         assert await found.ended() == -signal.SIGKILL
         await eventually(lambda: place.left() == [])

@@ -14,6 +14,7 @@ import pytest
 from tests.faults.gateways import gateway
 from tests.faults.place import ROOT, Place
 from tests.faults.waiting import eventually
+from tests.requirements import requirement
 
 
 def refused(place: Place, *options: str, **variables: str) -> str:
@@ -94,7 +95,7 @@ def test_somebody_who_starts_it_in_a_terminal_is_told_what_it_waits_for(place: P
     assert place.left() == []
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", ["<&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_the_end_of_it_and_no_crash(place: Place, closed: str) -> None:
     place.write()
     command = f"exec {sys.executable} -m tooldrawer serve {closed}"
@@ -125,6 +126,7 @@ async def test_a_gateway_that_starts_itself_comes_to_an_end(place: Place) -> Non
         assert "itself" in await client.search("call a tool")
 
 
+@requirement("CFG-2")
 @pytest.mark.anyio
 async def test_a_file_that_breaks_while_it_runs_is_told_and_changes_nothing(place: Place) -> None:
     async with gateway(place) as found, found.client() as client, client.beating():

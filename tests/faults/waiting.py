@@ -15,4 +15,4 @@ async def eventually(condition: Callable[[], object]) -> None:
             found = condition()
             if await found if isinstance(found, Awaitable) else found:
                 return
-            await anyio.sleep(0.02)
+            await anyio.sleep(0.05)

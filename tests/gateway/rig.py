@@ -154,6 +154,13 @@ def alone() -> Generator[None]:
         raise first from None
 
 
+async def eventually(condition: Callable[[], object]) -> None:
+    """Wait for what a server or the gateway does by itself, which nobody tells us."""
+    with anyio.fail_after(LONG):
+        while not condition():  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+
+
 def chosen(answer: str) -> types.ElicitResult:
     """What a person answers to an approval."""
     return types.ElicitResult(action="accept", content={"answer": answer})

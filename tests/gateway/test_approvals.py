@@ -36,11 +36,6 @@ DECLINED = types.ElicitResult(action="decline")
 CLOSED = types.ElicitResult(action="cancel")
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(params=ERAS)
 def era(request: pytest.FixtureRequest) -> str:
     """Of the client."""

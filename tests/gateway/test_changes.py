@@ -1,6 +1,6 @@
 """Clients are told that their list changed: when it did, and only then."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from tests.gateway.rig import (
     Rig,
     called,
     document,
+    eventually,
     goods,
     names,
     rigged,
@@ -70,13 +71,6 @@ async def _list(client: Client) -> None:
     await client.list_tools()
     await client.list_prompts()
     await client.list_resources()
-
-
-async def eventually(condition: Callable[[], object]) -> None:
-    """Wait for what a server does, which nobody tells us."""
-    with anyio.fail_after(LONG):
-        while not condition():  # noqa: ASYNC110
-            await anyio.sleep(0.01)
 
 
 def _offers(rig: Rig, name: str) -> bool:

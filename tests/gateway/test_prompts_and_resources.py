@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import anyio
 import mcp_types as types
 import pytest
 from mcp import Client, MCPError
@@ -13,13 +12,13 @@ from mcp import Client, MCPError
 from tests.gateway.rig import (
     ERAS,
     HANDSHAKE,
-    LONG,
     STATELESS,
     Document,
     Person,
     Rig,
     ask,
     document,
+    eventually,
     goods,
     log,
     rigged,
@@ -155,9 +154,7 @@ def update(file: Path, count: int = 1) -> None:
 
 async def wanted(file: Path, *uris: str) -> None:
     """Wait until the server knows that somebody wants to hear of just these."""
-    with anyio.fail_after(LONG):
-        while _wanted(log(file)) != set(uris):  # noqa: ASYNC110
-            await anyio.sleep(0.01)
+    await eventually(lambda: _wanted(log(file)) == set(uris))
 
 
 def _wanted(asked: list[Document]) -> set[str]:

@@ -1,6 +1,5 @@
 """A changed configuration is applied while clients are connected."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -13,6 +12,7 @@ from tests.gateway.rig import (
     Document,
     called,
     document,
+    eventually,
     found,
     goods,
     let_in,
@@ -40,13 +40,6 @@ def era(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-async def eventually(condition: Callable[[], object]) -> None:
-    """Wait for what the gateway does by itself."""
-    with anyio.fail_after(LONG):
-        while not condition():  # noqa: ASYNC110
-            await anyio.sleep(0.01)
-
-
 def stocked(folder: Path, name: str) -> Document:
     file = goods(
         folder / f"{name}.json",
@@ -61,15 +54,16 @@ async def test_a_server_comes_and_goes_with_the_file(tmp_path: Path, era: str) -
     shop, lab = stocked(tmp_path, "shop"), stocked(tmp_path, "lab")
     async with rigged(tmp_path, document({"shop": shop})) as rig, rig.client(era) as client:
         await rig.settled()
-        assert await found(client, "find things in the lab") == ["mcp_shop_find"]
+        assert (await found(client, "find things in the lab"))[0] == "mcp_shop_find"
         rig.rewrite(document({"shop": shop, "lab": lab}))
         await called(client, "mcp_shop_find")  # whatever comes next sees the new settings
         await rig.settled()
-        assert await found(client, "find things in the lab") == ["mcp_lab_find", "mcp_shop_find"]
+        assert (await found(client, "find things in the lab"))[0] == "mcp_lab_find"
         assert not (await called(client, "mcp_lab_find")).is_error
         rig.rewrite(document({"lab": lab}))
         assert (await called(client, "mcp_shop_find")).is_error
-        assert await found(client, "find things in the shop") == ["mcp_lab_find"]
+        names = await found(client, "find things in the shop")
+        assert [name for name in names if name.startswith("mcp_shop")] == []
         prompts = (await client.list_prompts(cache_mode="bypass")).prompts
         assert [each.name for each in prompts] == ["mcp_lab_p"]
     starts = [each["method"] for each in log(tmp_path / "lab.json")].count("initialize")

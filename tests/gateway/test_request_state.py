@@ -9,7 +9,19 @@ import anyio
 import pytest
 
 from tests.fakes import ScriptedToolset
-from tests.gateway.rig import LONG, Document, Rig, document, goods, let_in, log, rigged, shelf, tool
+from tests.gateway.rig import (
+    LONG,
+    Document,
+    Rig,
+    document,
+    eventually,
+    goods,
+    let_in,
+    log,
+    rigged,
+    shelf,
+    tool,
+)
 from tests.gateway.wire import Wire, stateless, wired
 from tests.requirements import requirement
 from tooldrawer import Tool
@@ -178,7 +190,7 @@ async def test_stopping_the_gateway_ends_calls_that_wait(
 async def test_an_answer_to_a_question_that_was_taken_back_does_not_answer_the_next(
     tmp_path: Path,
 ) -> None:
-    file, gate = goods(tmp_path / "shop.json", tool("waver"), tool("echo")), tmp_path / "gate"
+    file, gate = goods(tmp_path / "shop.json", tool("waver")), tmp_path / "gate"
     settings = document({"shop": shelf(file)})
     call: Document = {"name": "mcp_shop_waver", "arguments": {"gate": str(gate)}}
     async with rigged(tmp_path, settings) as rig, wired(rig.gateway) as wire:
@@ -186,10 +198,9 @@ async def test_an_answer_to_a_question_that_was_taken_back_does_not_answer_the_n
         said: list[str] = []
         result = await wire.ask("tools/call", stateless(ASKABLE, **call))
         let_in(gate)
-        is_asked = False
-        while not is_asked:  # and then once more: what comes before the answer has come then
-            is_asked = any(each["method"] == "asked" for each in log(file))
-            await wire.ask("tools/call", stateless(name="mcp_shop_echo"))
+        await eventually(lambda: any(each["method"] == "asked" for each in log(file)))
+        for _ in range(3):  # so that the gateway has read it too
+            await wire.ask("tools/list", stateless())
         while result["resultType"] == "input_required":
             ((key, question),) = result["inputRequests"].items()
             said.append(question["params"]["message"])

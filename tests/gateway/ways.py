@@ -2,18 +2,25 @@
 
 import json
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+import sys
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import anyio
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.server.stdio import stdio_server
 
+from tests.gateway.rig import document, rigged
 from tests.gateway.wire import LONG, Message, lines, to_line
 from tooldrawer.gateway.express import Express
 from tooldrawer.gateway.gateway import Gateway
 from tooldrawer.upstream.lines import LineReader, LineWriter
 
-Serve = Callable[[Gateway, int, int], Awaitable[None]]
+PLAIN = Path(__file__).parents[1] / "upstream" / "servers" / "plain.py"
+Serve = Callable[[Gateway, int, int], Coroutine[Any, Any, None]]
 ERA_ERRORS = (-32600, -32022)
 """A request of the wrong era is refused as the SDK does it, but in words of our own."""
 
@@ -88,7 +95,7 @@ async def conversed(gateway: Gateway, serve: Serve, said: Sequence[Message]) -> 
     async with talking_to(gateway, serve) as talk:
         for message in said:
             talk.say(message)
-            if "id" in message:
+            if "id" in message and "method" in message:
                 await talk.answered(message["id"])
     return talk.heard
 
@@ -110,3 +117,37 @@ def alike(heard: Sequence[Message]) -> list[Message]:
             # What the server was given for steps is a number that counts up.
             del result["structuredContent"]["progressToken"]
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A gateway in another thread, and conversations with it."""
+
+    portal: BlockingPortal
+    gateway: Gateway
+
+    def short(self, *said: Message) -> list[Message]:
+        """What is heard on the short way."""
+        return self.portal.call(conversed, self.gateway, on_the_short_way, said)
+
+    def long(self, *said: Message) -> list[Message]:
+        """What is heard on the SDK's way."""
+        return self.portal.call(conversed, self.gateway, on_the_long_way, said)
+
+
+@contextmanager
+def lined(folder: Path) -> Generator[Line]:
+    """A gateway with a server of either era behind it."""
+
+    def server(*options: str) -> Message:
+        return {"command": sys.executable, "args": ["-S", "-E", str(PLAIN), *options]}
+
+    servers = {"old": server(), "new": server("--modern")}
+    running = rigged(folder, document(servers), passthrough=True)
+    # Trio begins tasks in any order, on both ways: nobody could compare them.
+    with (
+        start_blocking_portal("asyncio") as portal,
+        portal.wrap_async_context_manager(running) as rig,
+    ):
+        portal.call(rig.settled)
+        yield Line(portal=portal, gateway=rig.gateway)

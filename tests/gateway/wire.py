@@ -126,6 +126,10 @@ class Wire:
         await self.until(lambda: identity in self._answers)
         return self._answers.pop(identity)
 
+    def is_answered(self, identity: int) -> bool:
+        """Whether an answer came that nobody took."""
+        return identity in self._answers
+
     async def ask(self, method: str, params: Message | None = None) -> Any:
         """The result of a request."""
         answer = await self.answer(self.start(method, params))

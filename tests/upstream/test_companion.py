@@ -157,6 +157,22 @@ async def test_that_a_list_changed_is_told_though_it_is_the_same_again() -> None
         assert server.happened(UpstreamChanged) == []
 
 
+async def test_a_list_that_may_have_changed_unheard_is_told_as_changed() -> None:
+    both = Both()
+    async with reached(both, Pace(listing=0.0, first=0.01)) as server:
+        await eventually(lambda: both.listings == 2)
+        both.hang_up()
+        await eventually(lambda: both.listings == 3)  # it is listened to again
+        assert _told(server, PROMPTS) == 0  # nobody had listed them
+        await server.upstream.request("prompts/list", {})
+        both.hang_up()
+        await server.until(lambda: _told(server, PROMPTS))
+        await eventually(lambda: both.listings == 4)
+        both.hang_up()
+        await eventually(lambda: both.listings == 5)
+    assert (_told(server, PROMPTS), _told(server, TOOLS)) == (1, 0)
+
+
 def _told(server: Running, method: str) -> int:
     return [each for each, _ in server.notices].count(method)
 

@@ -192,3 +192,14 @@ class TestTwoClients:
             assert await _answer(server, bob, "ask") == {"action": "cancel"}
             assert ann.questions == []
             group.cancel_scope.cancel()
+
+
+async def test_a_question_goes_to_the_call_of_a_client_that_may_be_asked_about() -> None:
+    asked = Client("ann", answer=OSLO, capabilities={"elicitation": {}})
+    deaf = Client("ann")
+    async with running(plain()) as server, anyio.create_task_group() as group:
+        group.start_soon(server.call_for, asked, "hang")
+        with anyio.fail_after(LONG):
+            await asked.heard.wait()
+        assert await _answer(server, deaf, "ask") == OSLO
+        group.cancel_scope.cancel()

@@ -1,6 +1,7 @@
 """The client behind a call, in the words of its protocol era."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any, cast
 
 import anyio
@@ -19,6 +20,8 @@ from tooldrawer.upstream.behind import CannotAsk
 
 Context = ServerRequestContext[Any, Any]
 _RESERVED = "io.modelcontextprotocol/"
+_PATIENCE = 5.0
+"""Seconds that a client may take to be shown something before it gets its result."""
 
 
 def is_modern(ctx: Context) -> bool:
@@ -34,6 +37,8 @@ class Caller:
         self.principal = principal
         self._key = ""
         self._capabilities: JsonObject | None = None
+        self._showing = 0
+        self._is_shown: anyio.Event | None = None
 
     @property
     def key(self) -> str:
@@ -73,16 +78,34 @@ class Caller:
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Show how far the call is, if the client wants to know."""
-        await self._ctx.session.report_progress(progress, total, message)
+        with self._while_showing():
+            await self._ctx.session.report_progress(progress, total, message)
 
     async def log(self, params: JsonObject) -> None:
         """Pass on what a server logged; the stateless era has to be asked for it."""
         level = params.get("level")
-        if level in allowed_log_levels(self._ctx.protocol_version, self._ctx.meta):
-            await self._ctx.session.send_notification(
-                types.LoggingMessageNotification.model_validate({"params": params}, by_name=False),
-                related_request_id=self._ctx.request_id,
-            )
+        if level not in allowed_log_levels(self._ctx.protocol_version, self._ctx.meta):
+            return
+        line = types.LoggingMessageNotification.model_validate({"params": params}, by_name=False)
+        with self._while_showing():
+            await self._ctx.session.send_notification(line, related_request_id=self._ctx.request_id)
+
+    async def shown(self) -> None:
+        """Return when what came so far is on its way; after the result it would be lost."""
+        if self._showing:
+            self._is_shown = anyio.Event()
+            with anyio.move_on_after(_PATIENCE):
+                await self._is_shown.wait()
+
+    @contextmanager
+    def _while_showing(self) -> Generator[None]:
+        self._showing += 1
+        try:
+            yield
+        finally:
+            self._showing -= 1
+            if not self._showing and self._is_shown is not None:
+                self._is_shown.set()
 
 
 class Handshaken(Caller):

@@ -13,7 +13,7 @@ from mcp import MCPError
 from tooldrawer.bridge import BridgeNames, CallTool, DescribeTools, SearchTools, parse
 from tooldrawer.errors import CallRejected, ServerRefused, ToolFailed, UnknownTool
 from tooldrawer.gateway.changes import Changes
-from tooldrawer.gateway.clients import Context, Handshaken, is_modern
+from tooldrawer.gateway.clients import Caller, Context, Handshaken, is_modern
 from tooldrawer.gateway.envelope import readable, whole
 from tooldrawer.gateway.flight import InFlight
 from tooldrawer.gateway.levels import Levels
@@ -149,8 +149,9 @@ class Handlers:
     ) -> Raw:
         """Do the work with the client behind it, whom a server or an approval may ask."""
         if not is_modern(ctx):
-            BEHIND.set(Handshaken(ctx, principal, level=self._levels.of(ctx)))
-            return await work()
+            client = Handshaken(ctx, principal, level=self._levels.of(ctx))
+            BEHIND.set(client)
+            return await _shown(client, work)
         params = ctx.params or {}
         handle, answers = params.get("requestState"), params.get("inputResponses")
         given = cast("Mapping[str, JsonObject]", answers or {})
@@ -159,8 +160,8 @@ class Handlers:
         client = Stateless(ctx, principal, given=given)
         BEHIND.set(client)
         if not can_be_asked(client.capabilities):
-            return await work()
-        return await self._desk.parking.begin(client, work)
+            return await _shown(client, work)
+        return await self._desk.parking.begin(client, partial(_shown, client, work))
 
     async def list_prompts(self, ctx: Context, _: object) -> Raw:
         """`prompts/list` of all servers."""
@@ -280,6 +281,14 @@ class Handlers:
 
         with self.in_flight.flight():
             return await self._conversed(ctx, self.principal(ctx), work)
+
+
+async def _shown(client: Caller, work: Callable[[], Awaitable[Raw]]) -> Raw:
+    """The result, after all that the client is shown on the way to it."""
+    try:
+        return await work()
+    finally:
+        await client.shown()
 
 
 @contextmanager

@@ -55,6 +55,8 @@ class Supervisor:
         self.standing = Standing(told=told)
         self.hello = Hello(protocol="", instructions="", capabilities={})
         self.is_known = False
+        self.listed: set[str] = set()
+        """Of `prompts` and `resources` those that were listed since a change of them was told."""
         self._spec = spec
         self._listing = listing
         self._emit = emit
@@ -217,7 +219,7 @@ class Supervisor:
         self.standing.wake()
         try:
             async with anyio.create_task_group() as group:
-                group.start_soon(connection.watch, self._pace, self._list_soon)
+                group.start_soon(connection.watch, self._pace, self._hear)
                 group.start_soon(connection.say_again)
                 group.start_soon(self._keep_listed, connection)
                 group.start_soon(self.companion.serve)
@@ -311,16 +313,29 @@ class Supervisor:
             self._is_announced = True
             self._list_soon()
         else:
-            self._tell(method, params)
+            self._pass_on(method, params)
 
     def _noticed_aside(self, method: str, params: JsonObject) -> None:
         """What the companion heard, unless the same is told over the connection itself."""
         if method == "notifications/resources/updated":
-            self._tell(method, params)  # only one of the two is subscribed to it
+            self._pass_on(method, params)  # only one of the two is subscribed to it
         elif self.connection is not None and not self.connection.tells(method):
             self._noticed(method, params)
         elif method == _TOOLS_CHANGED:
             self._list_soon()
+
+    def _hear(self) -> None:
+        """From now on changes are told; what changed before, if anybody cares, is not known."""
+        self._list_soon()
+        for kind in sorted(self.listed):
+            method = f"notifications/{kind}/list_changed"
+            if self.connection is not None and self.connection.tells(method):
+                self._pass_on(method, {})
+
+    def _pass_on(self, method: str, params: JsonObject) -> None:
+        if method.endswith("/list_changed"):
+            self.listed.discard(method.split("/")[1])
+        self._tell(method, params)
 
     def _list_soon(self) -> None:
         self._relist.set()

@@ -134,7 +134,10 @@ class Turns:
             return next((each for each in self._flights if each.client is known), None)
         if len({flight.key for flight in self._flights}) > 1:
             raise Ambiguous
-        return self._flights[-1] if self._flights else None
+        # Each request of the stateless era says for itself what may be asked about it.
+        latest = reversed(self._flights)
+        able = (each for each in latest if each.client is not None and each.client.capabilities)
+        return next(able, self._flights[-1] if self._flights else None)
 
     def _may_start(self, flight: Flight) -> bool:
         return not self.asks or all(other.key == flight.key for other in self._flights)

@@ -30,6 +30,7 @@ _GONE = 1.0
 _SET_LEVEL = "logging/setLevel"
 _SUBSCRIBE = "resources/subscribe"
 _SUBSCRIBING = (_SUBSCRIBE, "resources/unsubscribe")
+_LISTING = ("prompts/list", "resources/list", "resources/templates/list")
 _STANDING = (_SET_LEVEL, *_SUBSCRIBING)
 """Requests of the handshake era that hold until the next one."""
 _logger = logging.getLogger(__name__)
@@ -165,6 +166,8 @@ class Upstream:
 
     async def _answer(self, method: str, params: JsonObject, seconds: float) -> dict[str, Any]:
         main = self._live() or await self._connected(seconds)
+        if method in _LISTING:
+            self._supervisor.listed.add(method.split("/")[0])
         connection = await self._suited(main, method)
         is_standing = method in _STANDING
         # 2026-07-28 has no such requests any more: they are in each call, and in the listening.

@@ -73,6 +73,7 @@ class Both:
         """Sessions that it knows nothing of any more."""
         self._names = ["ask", "way", "say", "grow", "announce", "touch", "hang"]
         self._sessions: dict[str, Any] = {}
+        self._listening: set[anyio.CancelScope] = set()
         self._bus = InMemorySubscriptionBus()
         self._server = _Server(
             "both", version="1", on_subscriptions_listen=ListenHandler(self._bus)
@@ -97,9 +98,14 @@ class Both:
         async def app(scope: Any, receive: Any, send: Any) -> None:
             ear = int(scope["method"] == "GET")
             self.streams, self.ears = self.streams + 1, self.ears + ear
+            call = anyio.CancelScope()
+            if Request(scope).headers.get("mcp-method") == "subscriptions/listen":
+                self._listening.add(call)
             try:
-                await (self._instead(Request(scope)) or inner)(scope, receive, send)
+                with call:
+                    await (self._instead(Request(scope)) or inner)(scope, receive, send)
             finally:
+                self._listening.discard(call)
                 self.streams, self.ears = self.streams - 1, self.ears - ear
 
         server = _Uvicorn(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
@@ -127,6 +133,11 @@ class Both:
     def spec(self) -> UpstreamSpec:
         """How to reach it."""
         return UpstreamSpec(name="web", url=self.address)
+
+    def hang_up(self) -> None:
+        """On whoever listens without a handshake."""
+        for scope in self._listening:
+            scope.cancel()
 
     def forget(self) -> None:
         """All sessions."""
