@@ -97,6 +97,18 @@ async def test_a_state_is_good_for_one_answer(wire: Wire, desk: ScriptedToolset)
 
 
 @requirement("DSP-6")
+async def test_a_call_that_is_made_anew_is_asked_about_anew(
+    wire: Wire, desk: ScriptedToolset
+) -> None:
+    first = await asked(wire)
+    key, state = await asked(wire)
+    assert state != first[1]
+    assert (await refusal(wire, answered(*first)))[0] == -32602
+    result = await wire.ask("tools/call", answered(key, state))
+    assert result["resultType"] == "complete"
+    assert len(desk.received) == 1
+
+
 async def test_a_state_is_good_for_the_call_that_was_asked_about(
     wire: Wire, desk: ScriptedToolset
 ) -> None:

@@ -124,6 +124,20 @@ class Stateless(Caller):
         self._answers = answers
         self._answered.set()
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it can go on only with an answer."""
+        return not self._outcomes
+
+    def makes_the_call_of(self, other: "Stateless") -> bool:
+        """Whether both are the same request of the same client."""
+        return self.key == other.key and self._asks_for() == other._asks_for()
+
+    def _asks_for(self) -> tuple[object, ...]:
+        params = self._ctx.params or {}
+        named = (params.get(key) for key in ("name", "uri", "arguments"))
+        return (self._ctx.method, *named)
+
     def give_up(self) -> None:
         """End the call: nobody will bring an answer."""
         self._scope.cancel()
@@ -146,6 +160,10 @@ class Parking:
 
     async def begin(self, client: Stateless, work: Work) -> Raw:
         """Start a call: its result, or the questions that come first."""
+        for handle, other in tuple(self._parked.items()):
+            if other.is_waiting and other.makes_the_call_of(client):
+                # Made anew: nobody will answer the first. It would keep the second from asking.
+                self._parked.pop(handle).give_up()
         self._tasks.start_soon(self._run, client, work)
         return await self._next(client)
 
