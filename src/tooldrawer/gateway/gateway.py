@@ -10,6 +10,7 @@ from time import time
 from typing import Self
 
 import anyio
+import anyio.lowlevel
 from mcp.server.subscriptions import (
     PromptsListChanged,
     ResourcesListChanged,
@@ -48,6 +49,10 @@ _SETTLE = 0.2
 """Seconds that changes are gathered before clients are told: a server may change all the time."""
 _LOOK = 2.0
 """Seconds between looks at the configuration while nobody calls."""
+_FAREWELL = 1.0
+"""Seconds for calls that are ended to land."""
+_TURNS = 50
+"""Of the loop, which the last answers get: over HTTP they pass through several tasks."""
 _logger = logging.getLogger(__name__)
 _LISTS: dict[str, Callable[[], ServerEvent]] = {
     "prompts": PromptsListChanged,
@@ -334,9 +339,16 @@ class Gateway:
 
     async def drained(self) -> None:
         """Wait for the calls in flight, for as long as the settings allow; then end them."""
+        in_flight = self.handlers.in_flight
+        if not in_flight:
+            return
         with anyio.move_on_after(self.drawer.config.gateway.drain):
-            await self.handlers.in_flight.none()
-        self.handlers.in_flight.end()
+            await in_flight.none()
+        in_flight.end()
+        with anyio.move_on_after(_FAREWELL):  # a server that does not read cannot be told at once
+            await in_flight.none()
+        for _ in range(_TURNS):
+            await anyio.lowlevel.checkpoint()
 
 
 def _lists(upstream: Upstream) -> frozenset[str]:
