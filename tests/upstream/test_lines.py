@@ -103,6 +103,18 @@ async def test_what_almost_is_an_answer_reaches_whoever_waits_for_it(
     assert reader.noise == 0
 
 
+async def test_null_is_nothing(pipe: tuple[int, int]) -> None:
+    data = (
+        b'{"jsonrpc": "2.0", "id": 1, "method": "m", "params": null}\n'
+        b'{"jsonrpc": "2.0", "id": null, "method": "n"}\n'
+        b'{"jsonrpc": "2.0", "id": 2, "result": null, "error": {"code": 1, "message": "no"}}\n'
+    )
+    asked, told, refused = (await _read(pipe, data))[0]
+    assert asked == {"jsonrpc": "2.0", "id": 1, "method": "m"}
+    assert told == {"jsonrpc": "2.0", "method": "n"}
+    assert refused["error"] == {"code": 1, "message": "no"}
+
+
 async def test_hopeless_nesting_is_noise(pipe: tuple[int, int]) -> None:
     found, reader = await _read(pipe, b'{"id": 1, "result": ' + b"[" * 20_000 + b"\n")
     assert (found, reader.noise) == ([], 1)

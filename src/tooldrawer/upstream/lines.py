@@ -287,10 +287,12 @@ def _parsed(line: bytes) -> Json:
 def _message(found: Message) -> Message | None:
     """The message, if it is one; an answer that is wrong inside becomes an error for who waits."""
     if "method" in found:
-        return found if _is_asked(found) else None
+        # Null is what some write for nothing.
+        asked = {k: v for k, v in found.items() if v is not None or k not in ("params", "id")}
+        return asked if _is_asked(asked) else None
     if not _is_number(found.get("id")) and found.get("id") is not None:
         return None
-    if "result" in found:
+    if "result" in found and (found["result"] is not None or not found.get("error")):
         if isinstance(found["result"], dict):
             return found
         # Whoever waits for this answer is told, instead of waiting for the time limit.
