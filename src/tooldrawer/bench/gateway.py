@@ -6,6 +6,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 import anyio
 
@@ -23,6 +24,7 @@ from tooldrawer.bench.legs import (
 )
 from tooldrawer.bench.report import Row, Table
 from tooldrawer.bench.traffic import TOOLS, Pulse, compare, connected
+from tooldrawer.errors import ToolFailed
 
 GROUPS = ("gateway", "peers")
 """The tables that the rows stand in."""
@@ -85,7 +87,17 @@ def run(*, fastmcp: str | None = None, effort: Effort = FULL) -> list[Row]:
     """
     if fastmcp:
         check_fastmcp(fastmcp)
-    return anyio.run(partial(_rows, fastmcp, effort))
+    try:
+        return anyio.run(partial(_rows, fastmcp, effort))
+    except ExceptionGroup as errors:  # of all calls under way, the first that went wrong
+        first = _first(errors)
+        raise ToolFailed(f"A call that was measured failed: {first}") from first
+
+
+def _first(error: Exception) -> Exception:
+    while isinstance(error, ExceptionGroup):
+        error = cast("ExceptionGroup[Exception]", error).exceptions[0]
+    return error
 
 
 def tables(rows: Sequence[Row]) -> dict[str, Table]:

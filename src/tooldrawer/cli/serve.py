@@ -89,9 +89,8 @@ async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int
     from tooldrawer.gateway.tokens import Tokens  # noqa: PLC0415
 
     if not http:
-        if sys.stdin.isatty():
-            notice(_ALONE)
-        await serve_stdio(gateway)
+        is_alone = sys.stdin.isatty()
+        await serve_stdio(gateway, started=lambda: notice(_ALONE) if is_alone else None)
         return
     options = gateway.drawer.config.gateway
     await serve_http(

@@ -42,5 +42,7 @@ def desk(approver: Approver) -> Generator[Drawer]:
             approver=approver,
             grants=Grants(Path(folder) / "grants.json"),
         )
+        # So that every telling finds with everything there is, on a slow machine too.
+        drawer.search.prepare(drawer.session().catalog)
         yield drawer
         drawer.close()

@@ -3,7 +3,7 @@
 import os
 import stat
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 
 import anyio
@@ -15,11 +15,18 @@ from tooldrawer.gateway.gateway import Gateway
 from tooldrawer.upstream.lines import LineReader, LineWriter
 
 
-async def serve_stdio(gateway: Gateway) -> None:
-    """Serve until the client closes our input, or a signal asks to stop."""
+def _nothing() -> None: ...
+
+
+async def serve_stdio(gateway: Gateway, *, started: Callable[[], None] = _nothing) -> None:
+    """Serve until the client closes our input, or a signal asks to stop.
+
+    `started` is called when signals are heeded.
+    """
     gateway.transport, gateway.address = "stdio", ""
     serving = anyio.CancelScope()
     async with stopped_by_signals(serving.cancel, drained=gateway.drained), gateway.running():
+        started()
         with serving:
             if not all(_can_be_waited_for(number) for number in (0, 1)):
                 await _slowly(gateway)
