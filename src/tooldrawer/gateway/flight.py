@@ -1,7 +1,6 @@
 """The requests that are under way."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from types import TracebackType
 
 import anyio
 from mcp import MCPError
@@ -13,41 +12,66 @@ class InFlight:
 
     def __init__(self) -> None:
         self._scopes: set[anyio.CancelScope] = set()
-        self._landed = anyio.Event()
+        self._landed: anyio.Event | None = None
+        """Made by who waits: most requests land with nobody waiting for it."""
 
     def __len__(self) -> int:
         return len(self._scopes)
 
-    @contextmanager
-    def flight(self) -> Generator[None]:
+    def flight(self) -> "_Flight":
         """Around one request.
 
         Raises:
             MCPError: It was ended here, before it was done.
         """
-        scope = anyio.CancelScope()
+        return _Flight(self)
+
+    def take_off(self, scope: anyio.CancelScope) -> None:
+        """One more is under way."""
         self._scopes.add(scope)
-        try:
-            with scope:
-                yield
-        finally:
-            self._scopes.discard(scope)
-            if not self._scopes:
-                self._landed.set()
-                self._landed = anyio.Event()
-        if scope.cancelled_caught:
-            raise MCPError(
-                INTERNAL_ERROR,
-                "The gateway is being stopped. The call may or may not have taken effect: check "
-                "before you try again.",
-            )
+
+    def land(self, scope: anyio.CancelScope) -> None:
+        """One is done."""
+        self._scopes.discard(scope)
+        if not self._scopes and self._landed is not None:
+            self._landed.set()
+            self._landed = None
 
     async def none(self) -> None:
         """Return when no request is under way."""
         if self._scopes:
+            self._landed = self._landed or anyio.Event()
             await self._landed.wait()
 
     def end(self) -> None:
         """Let them all land now, with an error."""
         for scope in self._scopes:
             scope.cancel()
+
+
+class _Flight:
+    __slots__ = ("_among", "_scope")
+
+    def __init__(self, among: InFlight) -> None:
+        self._among, self._scope = among, anyio.CancelScope()
+
+    def __enter__(self) -> None:
+        self._among.take_off(self._scope)
+        self._scope.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self._scope.__exit__(kind, error, traceback)
+        finally:
+            self._among.land(self._scope)
+        if self._scope.cancelled_caught:
+            raise MCPError(
+                INTERNAL_ERROR,
+                "The gateway is being stopped. The call may or may not have taken effect: check "
+                "before you try again.",
+            )

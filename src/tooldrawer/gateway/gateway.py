@@ -216,6 +216,8 @@ class Gateway:
             for upstream in self.upstreams()
             if not upstream.is_known and admitted.admits_toolset(upstream.name)
         ]
+        if not unknown:
+            return
         with anyio.move_on_after(left):
             for upstream in unknown:
                 await upstream.settled()

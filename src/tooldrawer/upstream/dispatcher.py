@@ -79,7 +79,7 @@ class LineDispatcher:
         self._reader, self._writer = reader, writer
         self._lead = lead or deque()
         self._inline = inline
-        self._room = anyio.Semaphore(most)
+        self._room = anyio.Semaphore(most, fast_acquire=True)
         self._count = 0
         self._waiting: dict[RequestId, _Waiting] = {}
         self._in_flight: dict[RequestId, Inbound] = {}

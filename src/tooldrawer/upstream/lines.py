@@ -164,6 +164,17 @@ class LineWriter:
             anyio.ClosedResourceError: This side was closed.
         """
         line = line_of(message)
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        if not self._rest and not self._lock.locked():
+            # Nobody is in the way, and a pipe has room for most messages: no lock, no waiting.
+            written = self._descriptor.write(memoryview(line)) or 0
+            if written == len(line):
+                return
+            if written:
+                self._rest = memoryview(line)[written:]
+                async with self._lock:
+                    await self._flush()
+                return
         async with self._lock:
             # A sender that was cancelled in mid-line leaves the end of its line to the next one.
             await self._flush()
