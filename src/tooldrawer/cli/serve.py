@@ -14,12 +14,11 @@ from tooldrawer.cli.opening import ConfigOption, ScopeOption
 from tooldrawer.cli.output import drop, notice, show
 from tooldrawer.demo.desk import toolsets
 from tooldrawer.errors import ConfigError
+from tooldrawer.upstream.spec import DEPTH
 
 if TYPE_CHECKING:
     from tooldrawer.gateway.gateway import Gateway
 
-_DEPTH = "TOOLDRAWER_DEPTH"
-"""How many gateways are around this one; whoever starts a server counts."""
 _DEEPEST = 3
 _GARBAGE = 10_000
 """New objects between two looks for garbage; a call makes some hundreds."""
@@ -137,7 +136,7 @@ async def _show_summary(gateway: "Gateway", address: str) -> None:
 
 
 def _refuse_to_nest() -> None:
-    depth = os.environ.get(_DEPTH, "0")
+    depth = os.environ.get(DEPTH, "0")
     if depth.isdecimal() and int(depth) >= _DEEPEST:
         raise ConfigError(
             f"This is the {int(depth) + 1}th gateway inside another: one of them starts itself "

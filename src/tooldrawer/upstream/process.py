@@ -18,11 +18,9 @@ import anyio.to_thread
 
 from tooldrawer.upstream.guardian import GUARDIAN
 from tooldrawer.upstream.lines import LineReader, LineWriter
-from tooldrawer.upstream.spec import UpstreamSpec
+from tooldrawer.upstream.spec import DEPTH, UpstreamSpec
 from tooldrawer.upstream.unreachable import Unreachable
 
-DEPTH = "TOOLDRAWER_DEPTH"
-"""How many gateways are above a server: one that starts itself through an `.mcp.json` sees it."""
 _INHERITED = (
     "HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "LC_CTYPE", "TZ",
     "TMPDIR", "SYSTEMROOT", "SYSTEMDRIVE", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "PATHEXT",

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 from tooldrawer.tool import UPSTREAM_PREFIX
 
+DEPTH = "TOOLDRAWER_DEPTH"
+"""How many gateways are above a server: one that starts itself through an `.mcp.json` sees it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamSpec:
