@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Never, Self, cast
 
-from tooldrawer.tool import Json, JsonObject
+from tooldrawer.tool import Json, JsonObject, Tool
 
 _FROZEN = "Arguments are frozen; pass a changed copy on with call.with_arguments({...})."
 
@@ -125,6 +125,8 @@ class ToolResult:
     call_id: str = ""
     cause: Exception | None = field(default=None, compare=False, repr=False)
     """The error behind an error result, for a host that answers in a protocol of its own."""
+    tools: tuple[Tool, ...] = field(default=(), compare=False)
+    """What a search found, best first, for a provider that loads definitions itself."""
 
     @classmethod
     def of_text(cls, text: str, *, is_error: bool = False, call_id: str = "") -> Self:

@@ -9,6 +9,15 @@
     ├── BridgeNameTaken        a real tool is called like a bridge tool
     ├── EndpointFailed         the server for embeddings gave no vectors
     ├── SessionClosed          the session was left
+    ├── ModelFailed            the model gave no answer; its text is written for the person
+    │   ├── ModelUnreachable   nothing answered at the endpoint
+    │   ├── ModelOverloaded    too many requests, or trouble on the other side; worth another try
+    │   ├── KeyRefused
+    │   ├── ModelUnknown       the endpoint has no model of that name
+    │   ├── NativeRefused      the endpoint does not defer tools by itself
+    │   ├── ContextFull        the conversation is longer than the model reads
+    │   ├── RequestRefused     any other refusal
+    │   └── AnswerCut          the answer broke off
     ├── ToolFailed             the tool ran, and broke; its text is written for the model
     │   ├── ToolTimedOut
     │   └── ServerRefused      an MCP server answered with a protocol error
@@ -67,6 +76,51 @@ class EndpointFailed(ToolDrawerError):
 
 class SessionClosed(ToolDrawerError):
     """The session was left; open a new one."""
+
+
+class ModelFailed(ToolDrawerError):
+    """The model gave no answer. `str(error)` tells the person what happened and what to do."""
+
+
+class ModelUnreachable(ModelFailed):
+    """Nothing answered at the endpoint."""
+
+
+class ModelOverloaded(ModelFailed):
+    """The endpoint has too much to do, or is in trouble; the same request may succeed later."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        """Seconds that the endpoint asks to wait."""
+
+
+class KeyRefused(ModelFailed):
+    """The endpoint does not take the key."""
+
+
+class ModelUnknown(ModelFailed):
+    """The endpoint has no model of that name."""
+
+
+class NativeRefused(ModelFailed):
+    """The endpoint does not defer tools by itself; the bridge works there all the same."""
+
+
+class ContextFull(ModelFailed):
+    """The conversation is longer than the model reads."""
+
+
+class RequestRefused(ModelFailed):
+    """The endpoint refused the request for another reason."""
+
+
+class AnswerCut(ModelFailed):
+    """The answer broke off; `text` is what had come."""
+
+    def __init__(self, message: str, *, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text
 
 
 class ToolFailed(ToolDrawerError):

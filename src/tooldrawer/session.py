@@ -1,6 +1,6 @@
 """One conversation: what the model sees, and what it may do."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter, time
@@ -32,11 +32,12 @@ from tooldrawer.registry import Registry
 from tooldrawer.scope import Scope
 from tooldrawer.search import SearchEngine
 from tooldrawer.tokens import SchemaCosts, TokenCounter, compact
-from tooldrawer.tool import Json, JsonObject
+from tooldrawer.tool import Json, JsonObject, Tool
 from tooldrawer.turn import Host, Turn, Turns
+from tooldrawer.wire.message import Asked
 
-Calls = Iterable[ToolCall | tuple[str, Json] | JsonObject]
-"""Calls as values, as `(name, arguments)`, or as `{"name", "arguments", "id"}`."""
+Calls = Iterable[ToolCall | Asked | tuple[str, Json] | JsonObject]
+"""Calls as values, as a wire read them, as `(name, arguments)`, or as `{"name", "arguments"}`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,10 @@ class Parts:
     search: SearchPolicy
     limits: Limits
     scopes: Mapping[str, Scope]
+
+
+_ROOM_FOR_SCHEMAS = 2
+"""A loaded definition says about twice what a signature does: over 2,367 tools, 327 tokens."""
 
 
 class PartsSource(Protocol):
@@ -85,6 +90,8 @@ class Session:
         self.name = name
         self.context_length = context_length
         """Of the model; may be set when the model changes."""
+        self.native = False
+        """Whether the provider loads found tools itself; may be set when the endpoint changes."""
         self.ledger = Ledger()
         self._drawer = drawer
         self._scope = scope
@@ -207,6 +214,7 @@ class Session:
             catalogs=parts.catalogs,
             costs=parts.costs,
             toolsets=self._toolsets(parts),
+            native=self.native,
         )
 
     def _toolsets(self, parts: Parts) -> tuple[str, ...]:
@@ -240,7 +248,7 @@ class Session:
 
     async def _run(self, request: CallTool, parts: Parts, call_id: str) -> ToolResult:
         catalog = self.catalog
-        most, how = parts.limits.result_max_chars, how_to_read_on(parts.policy.names.call)
+        most, how = parts.limits.result_max_chars, self._how_to_read_on(parts)
         if request.name == READ_REST and READ_REST not in catalog:
             handle, offset = request.arguments.get("id"), request.arguments.get("offset", 0)
             return self._rests.read(handle, offset, most=most, how_to_read_on=how)
@@ -256,6 +264,11 @@ class Session:
         result = await parts.dispatcher.run(request.name, arguments, caller=caller, call_id=call_id)
         return self._rests.shortened(result, most=most, how_to_read_on=how)
 
+    def _how_to_read_on(self, parts: Parts) -> str:
+        shown = self._turns.last
+        has_call = shown is None or (shown.assembly.active and not shown.native)
+        return how_to_read_on(parts.policy.names.call if has_call else "")
+
     async def _search(self, request: SearchTools, parts: Parts) -> ToolResult:
         policy = parts.search
         if self._searches_in_a_row >= policy.most_in_a_row:
@@ -270,18 +283,34 @@ class Session:
             advice = {"advice": text}
         room = policy.reply_max_tokens - parts.counter.count(compact(advice))
         limit, share = policy.limit(request.limit), room // len(request.queries)
-        replies = [await self._found(query, limit, turn, parts, share) for query in request.queries]
+        found: dict[str, Tool] = {}
+        replies = [
+            await self._found(query, limit, turn, parts, share, found) for query in request.queries
+        ]
         reply: dict[str, Json] = {"results": replies} if request.is_list else replies[0]
-        return self._replied({**reply, **advice}, parts, self.ledger.searched)
+        result = ToolResult.of_json({**reply, **advice})
+        if not self.native:
+            self.ledger.searched(parts.counter.count(result.text))
+            return result
+        loaded = _loaded(found.values(), parts.costs, _ROOM_FOR_SCHEMAS * policy.reply_max_tokens)
+        self.ledger.searched(parts.costs.total(loaded))
+        return replace(result, tools=loaded)
 
     async def _found(
-        self, query: str, limit: int, turn: Turn, parts: Parts, room: int
+        self,
+        query: str,
+        limit: int,
+        turn: Turn,
+        parts: Parts,
+        room: int,
+        found: dict[str, Tool],
     ) -> dict[str, Json]:
         started = perf_counter()
         engine, available = parts.engine, len(turn.searched)
         look = partial(engine.search, turn.searched, query, limit)
         is_ready = engine.is_ready(turn.searched)
         hits = look() if is_ready else await anyio.to_thread.run_sync(look)
+        found |= {hit.tool.name: hit.tool for hit in hits if hit.tool.name not in found}
         missing = self._host.missing(self.scope) if self._host else ""
         said = " ".join(filter(None, (engine.notice(turn.searched), missing)))
         notice: dict[str, Json] = {"note": said} if said else {}
@@ -329,17 +358,26 @@ class Session:
                 )
             )
         reply: Json = {"results": replies} if request.is_list else replies[0]
-        return self._replied(reply, parts, self.ledger.described)
-
-    def _replied(self, reply: Json, parts: Parts, charge: Callable[[int], None]) -> ToolResult:
         result = ToolResult.of_json(reply)
-        charge(parts.counter.count(result.text))
+        self.ledger.described(parts.counter.count(result.text))
         return result
 
 
-def _asked(call: "ToolCall | tuple[str, Json] | JsonObject") -> ToolCall:
+def _loaded(tools: Iterable[Tool], costs: SchemaCosts, most: int) -> tuple[Tool, ...]:
+    """The best ones whose definitions cost at most so much together, and at least one."""
+    kept: list[Tool] = []
+    for tool in tools:
+        if kept and costs.total((*kept, tool)) > most:
+            break
+        kept.append(tool)
+    return tuple(kept)
+
+
+def _asked(call: "ToolCall | Asked | tuple[str, Json] | JsonObject") -> ToolCall:
     if isinstance(call, ToolCall):
         return call
+    if isinstance(call, Asked):
+        return ToolCall(name=call.name, arguments=cast("JsonObject", call.arguments), id=call.id)
     if isinstance(call, tuple):
         return ToolCall(name=call[0], arguments=cast("JsonObject", call[1]))
     name, call_id = (str(call.get(key) or "") for key in ("name", "id"))

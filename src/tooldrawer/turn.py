@@ -43,10 +43,14 @@ class Turn:
     assembly: Assembly
     searched: Catalog
     """What `tool_search` looks into: the drawer's contents, or everything when it is open."""
+    native: bool
+    """Whether the provider loads what is found."""
 
-    def holds_for(self, catalog: Catalog, policy: AssemblyPolicy, context: int | None) -> bool:
+    def holds_for(
+        self, catalog: Catalog, policy: AssemblyPolicy, context: int | None, *, native: bool
+    ) -> bool:
         """Whether deciding anew would decide the same."""
-        same = self.catalog is catalog and self.policy is policy
+        same = self.catalog is catalog and self.policy is policy and self.native == native
         return same and self.context_length == context
 
 
@@ -58,6 +62,11 @@ class Turns:
         self._last: Turn | None = None
         self._listing: tuple[Scope, AssemblyPolicy, str] | None = None
 
+    @property
+    def last(self) -> Turn | None:
+        """What was decided last; nothing before the first time."""
+        return self._last
+
     async def decided(
         self,
         catalog: Catalog,
@@ -68,10 +77,11 @@ class Turns:
         catalogs: Catalogs,
         costs: SchemaCosts,
         toolsets: Sequence[str],
+        native: bool = False,
     ) -> Turn:
         """The last turn itself when nothing changed."""
         last = self._last
-        same = last is not None and last.holds_for(catalog, policy, context_length)
+        same = last is not None and last.holds_for(catalog, policy, context_length, native=native)
         if last and same and last.kept_closed == self._why_closed(last.plain):
             return last
         kept = self._listing
@@ -83,6 +93,7 @@ class Turns:
             costs=costs,
             toolsets=toolsets,
             listed=kept[2] if kept and kept[:2] == (scope, policy) else None,
+            native=native,
         )
         big = len(catalog) > _WORTH_A_THREAD
         assembly = plain = await anyio.to_thread.run_sync(decide) if big else decide()
@@ -102,6 +113,7 @@ class Turns:
             kept_closed=kept_closed,
             assembly=assembly,
             searched=searched,
+            native=native,
         )
         return self._last
 

@@ -7,7 +7,7 @@ from typing import Literal, assert_never
 
 from tooldrawer.assembly import listing
 from tooldrawer.assembly.policy import AssemblyPolicy, known_context_length
-from tooldrawer.bridge import BRIDGE, bridge_tools
+from tooldrawer.bridge import BRIDGE, bridge_tools, native_search
 from tooldrawer.naming import gave_way
 from tooldrawer.scope import matches, tool_matches
 from tooldrawer.tokens import SchemaCosts
@@ -70,12 +70,14 @@ def assemble(
     toolsets: Sequence[str] | None = None,
     listed: str | None = None,
     closed: str = "",
+    native: bool = False,
 ) -> Assembly:
     """Everything when it is little; the direct tools and the bridge when it is much.
 
     `toolsets` are those of the scope, connected or not, by default those of the tools; `listed` is
     a listing that was already given to this conversation and must stay as it is; `closed` is a
-    reason to close the drawer whatever the settings say.
+    reason to close the drawer whatever the settings say; `native` is a provider that loads found
+    tools itself, so that searching is all of the bridge that the model needs.
     """
     found = tuple(tools)
     if policy.enabled != "off" and any(_is_bridge(tool, policy) for tool in found):
@@ -90,7 +92,7 @@ def assemble(
             deferred=deferrable,
             max_tokens=policy.listing_max_tokens,
         )
-    bridge = bridge_tools(policy.names, listing=listed)
+    bridge = _bridge(policy, listed, native=native)
     tokens, bridge_tokens = costs.total(deferrable), costs.total(bridge)
     active, reason = bool(closed), closed or "no tool can be deferred"
     if not closed and (deferrable or policy.enabled == "off"):
@@ -115,6 +117,12 @@ def assemble(
         why_direct=tuple(why for _, why in shown),
         bridge_tokens=bridge_tokens if active else 0,
     )
+
+
+def _bridge(policy: AssemblyPolicy, listed: str, *, native: bool) -> tuple[Tool, ...]:
+    if native:
+        return (native_search(policy.names, listing=listed),)
+    return bridge_tools(policy.names, listing=listed)
 
 
 def why_direct(tool: Tool, policy: AssemblyPolicy) -> Literal["core", "pinned"] | None:

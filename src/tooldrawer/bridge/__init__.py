@@ -9,7 +9,7 @@ from tooldrawer.bridge.requests import (
     parse,
     unnested,
 )
-from tooldrawer.bridge.schemas import BRIDGE, BridgeNames, bridge_tools
+from tooldrawer.bridge.schemas import BRIDGE, BridgeNames, bridge_tools, native_search
 from tooldrawer.bridge.signature import signature
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "SearchPolicy",
     "SearchTools",
     "bridge_tools",
+    "native_search",
     "parse",
     "signature",
     "unnested",

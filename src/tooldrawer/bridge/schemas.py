@@ -21,25 +21,25 @@ class BridgeNames:
         return iter((self.search, self.describe, self.call))
 
 
+def native_search(names: BridgeNames, *, listing: str = "") -> Tool:
+    """The search alone, where the provider loads what it finds and the model calls it by name."""
+    return _search(
+        names,
+        "The tools found are loaded, and you call them like any other.",
+        listing,
+    )
+
+
 def bridge_tools(names: BridgeNames, *, listing: str = "") -> tuple[Tool, Tool, Tool]:
     """The bridge, which depends on settings only: no counts, nothing that comes and goes.
 
     The texts were written so that a model needs no other explanation, within 300 o200k tokens.
     """
     return (
-        _tool(
-            names.search,
-            "Find tools that are not listed here: more are available than you see. Search before "
-            "you say that something cannot be done. Describe the action and the service in a few "
-            "words, e.g. 'create github issue'; one need per query. Each match has a signature, "
-            f"which is enough to call it with {names.call}. If nothing fits, try other words once "
-            "or twice, then tell the user." + (f"\n{listing}" if listing else ""),
-            {
-                "query": {"type": "string", "description": "What the tool should do"},
-                "limit": {"type": "integer", "minimum": 1},
-            },
-            required=["query"],
-            read_only=True,
+        _search(
+            names,
+            f"Each match has a signature, which is enough to call it with {names.call}.",
+            listing,
         ),
         _tool(
             names.describe,
@@ -58,6 +58,22 @@ def bridge_tools(names: BridgeNames, *, listing: str = "") -> tuple[Tool, Tool, 
             required=["name", "arguments"],
             read_only=False,
         ),
+    )
+
+
+def _search(names: BridgeNames, what_is_found: str, listing: str) -> Tool:
+    return _tool(
+        names.search,
+        "Find tools that are not listed here: more are available than you see. Search before "
+        "you say that something cannot be done. Describe the action and the service in a few "
+        f"words, e.g. 'create github issue'; one need per query. {what_is_found} If nothing fits, "
+        "try other words once or twice, then tell the user." + (f"\n{listing}" if listing else ""),
+        {
+            "query": {"type": "string", "description": "What the tool should do"},
+            "limit": {"type": "integer", "minimum": 1},
+        },
+        required=["query"],
+        read_only=True,
     )
 
 

@@ -85,14 +85,17 @@ class Rests:
         return ToolResult.of_text(part).with_note(note)
 
 
-def how_to_read_on(call: str) -> str:
-    """What a model is told at the end of a result that was cut; `call` is the bridge's name."""
+def how_to_read_on(call: str = "") -> str:
+    """What a model is told at the end of a result that was cut.
+
+    `call` is the bridge's name for calling; nothing where the model has no such tool.
+    """
+    rest = '{{"id": "{handle}", "offset": {offset}}}'
+    if not call:
+        return f"[{{left}} more characters. To read on: {READ_REST} {rest}]"
     return (
-        "[{left} more characters. To read on: "
-        + call
-        + ' {{"name": "'
-        + READ_REST
-        + '", "arguments": {{"id": "{handle}", "offset": {offset}}}}}]'
+        f"[{{left}} more characters. To read on: {call} "
+        f'{{{{"name": "{READ_REST}", "arguments": {rest}}}}}]'
     )
 
 
