@@ -2,6 +2,20 @@
 
 from dataclasses import dataclass
 
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """What a million tokens cost, in US dollars."""
+
+    input: float
+    output: float
+    cached: float
+    """Read from the prompt cache."""
+    written: float
+    """Written to the prompt cache; the price of `input` where writing has none of its own."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Ledger:
@@ -22,8 +36,20 @@ class Ledger:
     describes: int = 0
     retries: int = 0
     """Calls that came back without having run."""
+    hops: int = 0
+    """Requests to the model that were there for the bridge alone."""
+    hop_input: int = 0
+    """Tokens of the prompt that those sent, as the provider counted."""
+    hop_cached: int = 0
+    """Of these, read from the cache."""
+    hop_output: int = 0
+    """Tokens that the model wrote in them."""
     _in_conversation: int = 0
     _not_yet_carried: int = 0
+    _last_kept_out: int = 0
+    _last_bridge: int = 0
+    _kept_out_written: int = 0
+    _bridge_written: int = 0
 
     def turn(self, *, kept_out: int, bridge: int) -> None:
         """One prompt was sent."""
@@ -32,6 +58,13 @@ class Ledger:
         self.bridge += bridge
         self.carried += self._in_conversation
         self._not_yet_carried = 0
+        # A provider caches what did not change. Schemas in the prompt would have been read from
+        # the cache while they stayed the same, and written again after every change.
+        if kept_out != self._last_kept_out:
+            self._kept_out_written += kept_out
+        if bridge != self._last_bridge:
+            self._bridge_written += bridge
+        self._last_kept_out, self._last_bridge = kept_out, bridge
 
     def searched(self, tokens: int) -> None:
         """A search and its reply entered the conversation."""
@@ -48,6 +81,13 @@ class Ledger:
         self.retries += 1
         self._enter(tokens)
 
+    def hopped(self, *, input: int, cached: int, output: int) -> None:  # noqa: A002  the provider's word
+        """The model was asked once more than it would have been, to read what the bridge said."""
+        self.hops += 1
+        self.hop_input += input
+        self.hop_cached += cached
+        self.hop_output += output
+
     @property
     def replies(self) -> int:
         """What the bridge's replies cost so far; those of this turn at least once."""
@@ -57,6 +97,29 @@ class Ledger:
     def net(self) -> int:
         """Tokens saved; below zero when the bridge cost more than it kept out."""
         return self.kept_out - self.bridge - self.replies
+
+    @property
+    def why(self) -> str:
+        """Why nothing was saved; nothing when something was."""
+        if self.net > 0:
+            return ""
+        if not self.bridge:
+            return "the drawer stayed open: the tools were few enough to show"
+        if self.bridge >= self.kept_out:
+            return "the bridge costs more than the few schemas that it keeps out"
+        return (
+            f"{self.searches} searches, {self.describes} describes and {self.retries} retries in "
+            f"{self.turns} turns cost more than the schemas would have"
+        )
+
+    def money(self, prices: Prices) -> float:
+        """US dollars saved, cache reads and the extra requests counted; may be below zero."""
+        entered = self._in_conversation
+        saved = _cost(self.kept_out, self._kept_out_written, prices)
+        spent = _cost(self.bridge, self._bridge_written, prices)
+        spent += _cost(max(self.replies, entered), entered, prices)
+        hops = (self.hop_input - self.hop_cached) * prices.input + self.hop_cached * prices.cached
+        return (saved - spent - hops - self.hop_output * prices.output) / _MILLION
 
     def __str__(self) -> str:
         verb = "saved" if self.net >= 0 else "lost"
@@ -70,3 +133,8 @@ class Ledger:
     def _enter(self, tokens: int) -> None:
         self._in_conversation += tokens
         self._not_yet_carried += tokens
+
+
+def _cost(tokens: int, written: int, prices: Prices) -> float:
+    """Tokens over the turns, of which some were written to the cache and the rest read from it."""
+    return written * prices.written + (tokens - written) * prices.cached

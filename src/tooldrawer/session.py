@@ -1,6 +1,6 @@
 """One conversation: what the model sees, and what it may do."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter, time
@@ -176,8 +176,17 @@ class Session:
             result = replace(ToolResult.of_text(str(error), is_error=True), cause=error)
         return replace(result, call_id=call_id) if result.call_id != call_id else result
 
-    async def call_all(self, calls: Calls, *, concurrency: int | None = None) -> list[ToolResult]:
-        """Answer all calls of one turn, at most `concurrency` at a time; the order is kept."""
+    async def call_all(
+        self,
+        calls: Calls,
+        *,
+        concurrency: int | None = None,
+        each: Callable[[int, ToolResult], None] = lambda _position, _result: None,
+    ) -> list[ToolResult]:
+        """Answer all calls of one turn, at most `concurrency` at a time; the order is kept.
+
+        `each` is told of every result when it comes, for a host that may be interrupted.
+        """
         asked = [_asked(call) for call in calls]
         limit = (await self._parts()).limits.concurrency if concurrency is None else concurrency
         results: list[ToolResult] = [ToolResult()] * len(asked)
@@ -185,7 +194,9 @@ class Session:
 
         async def work() -> None:
             for position, call in waiting:
-                results[position] = await self.call(call.name, call.arguments, call_id=call.id)
+                result = await self.call(call.name, call.arguments, call_id=call.id)
+                results[position] = result
+                each(position, result)
 
         async with anyio.create_task_group() as tasks:
             for _ in range(min(max(limit, 1), len(asked))):
@@ -242,7 +253,9 @@ class Session:
                     assert_never(request)
         except CallRejected as error:
             reason = str(error)
-            parts.emit(CallRefused(**self._stamp(), tool=None, reason=reason, duration=0.0))
+            parts.emit(
+                CallRefused(**self._stamp(), tool=None, reason=reason, duration=0.0, call=call_id)
+            )
             raise
         return await self._run(request, parts, call_id)
 

@@ -64,6 +64,8 @@ class CallStarted(Happening):
     toolset: str
     arguments: JsonObject
     argument_tokens: int
+    call: str = ""
+    """The model's id of the call: tells those apart that run at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,8 @@ class CallFinished(Happening):
     is_error: bool = False
     repairs: tuple[str, ...] = ()
     warning: str = ""
+    call: str = ""
+    """The model's id of the call: tells those apart that run at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +90,8 @@ class CallRefused(Happening):
     """Nothing when no tool of this session was meant: such a name is nobody's."""
     reason: str
     duration: float
+    call: str = ""
+    """The model's id of the call: tells those apart that run at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +101,8 @@ class CallFailed(Happening):
     tool: str
     error: str
     duration: float
+    call: str = ""
+    """The model's id of the call: tells those apart that run at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,7 +96,7 @@ class Dispatcher:
             tool = caller.view().catalog.get(name)
             frozen, tokens = _frozen(tool, arguments)
         except CallRejected as error:
-            self._refused(caller, tool and tool.name, error, started)
+            self._refused(caller, tool and tool.name, error, started, call_id)
             raise
         call = ToolCall(name=tool.name, arguments=frozen, id=call_id, session=caller.session)
         self._emit(
@@ -106,6 +106,7 @@ class Dispatcher:
                 toolset=tool.source,
                 arguments=frozen,
                 argument_tokens=tokens,
+                call=call_id,
             )
         )
         return await self._reported(tool, call, caller, started)
@@ -121,22 +122,22 @@ class Dispatcher:
         try:
             result = _sound(await chain(self._hooks, rest)(call), f"A hook around {tool.name!r}")
         except CallRejected as error:
-            self._refused(caller, tool.name, error, started)
+            self._refused(caller, tool.name, error, started, call.id)
             raise
         except ToolFailed as error:
-            self._failed(caller, tool.name, str(error), started)
+            self._failed(caller, tool.name, str(error), started, call.id)
             raise
         except anyio.get_cancelled_exc_class() as error:
             if not is_stray():
-                self._failed(caller, tool.name, "cancelled", started)
+                self._failed(caller, tool.name, "cancelled", started, call.id)
                 raise
             text = f"{tool.name!r} was cancelled by something inside it. Tell the user."
-            self._failed(caller, tool.name, text, started)
+            self._failed(caller, tool.name, text, started, call.id)
             raise ToolFailed(text) from error
         except Exception as error:  # the boundary to hooks that anyone may have written
             _logger.exception("A hook around %r failed.", tool.name)
             text = f"{tool.name!r} failed in a hook: {error}. Tell the user; do not try again."
-            self._failed(caller, tool.name, text, started)
+            self._failed(caller, tool.name, text, started, call.id)
             raise ToolFailed(text) from error
         last = checks[-1] if checks else Checked(arguments={})
         self._emit(
@@ -148,6 +149,7 @@ class Dispatcher:
                 is_error=result.is_error,
                 repairs=tuple(map(str, last.repairs)),
                 warning=last.warning,
+                call=call.id,
             )
         )
         return result
@@ -201,14 +203,16 @@ class Dispatcher:
         )
 
     def _refused(
-        self, caller: Caller, tool: str | None, error: CallRejected, started: float
+        self, caller: Caller, tool: str | None, error: CallRejected, started: float, call: str
     ) -> None:
-        spent = perf_counter() - started
-        self._emit(CallRefused(**caller.stamp(), tool=tool, reason=str(error), duration=spent))
+        spent, reason = perf_counter() - started, str(error)
+        self._emit(
+            CallRefused(**caller.stamp(), tool=tool, reason=reason, duration=spent, call=call)
+        )
 
-    def _failed(self, caller: Caller, tool: str, error: str, started: float) -> None:
+    def _failed(self, caller: Caller, tool: str, error: str, started: float, call: str) -> None:
         spent = perf_counter() - started
-        self._emit(CallFailed(**caller.stamp(), tool=tool, error=error, duration=spent))
+        self._emit(CallFailed(**caller.stamp(), tool=tool, error=error, duration=spent, call=call))
 
 
 def _frozen(tool: Tool, arguments: JsonObject) -> tuple[JsonObject, int]:
