@@ -8,7 +8,8 @@ from tests.config import parts
 from tests.requirements import requirement
 from tooldrawer import ActivityOptions, BenefitModel, Config, Limits, Rules, SearchPolicy
 from tooldrawer.assembly import CORE
-from tooldrawer.config import parse
+from tooldrawer.config import AgentOptions, ModelOptions, parse
+from tooldrawer.ledger import Prices
 
 
 def read(text: str, **environment: str) -> Config:
@@ -70,6 +71,7 @@ def test_a_whole_file_becomes_the_settings_of_every_part() -> None:
         hooks: ["tests.config.parts:louder"]
         guardrails: ["tests.config.parts:nothing_to_object"]
         activity: {keep: 50, jsonl: events.jsonl, mask: ['T-\\d+']}
+        agent: {max_turns: 7, subagent_turns: 3, allow_dirs: [/srv/notes], store: false}
         """,
         KEY="k-1",
     )
@@ -112,6 +114,9 @@ def test_a_whole_file_becomes_the_settings_of_every_part() -> None:
     )
     assert found.toolsets == (parts.garden, parts.library)
     assert found.hooks == (parts.louder,)
+    assert found.agent == AgentOptions(
+        max_turns=7, subagent_turns=3, allow_dirs=("/srv/notes",), store=False
+    )
     assert found.activity == ActivityOptions(keep=50, jsonl="events.jsonl", mask=(r"T-\d+",))
 
 
@@ -256,3 +261,31 @@ def test_shipped_guardrails_are_only_there_when_asked_for() -> None:
 def test_a_person_can_be_asked_in_the_terminal() -> None:
     assert type(read("approvals: {approver: terminal}").approver).__name__ == "TerminalApprover"
     assert read("approvals: {approver: ~}").approver is None
+
+
+def test_the_model_is_read_with_its_prices() -> None:
+    found = read(
+        """
+        model:
+          name: qwen3
+          wire: chat
+          base_url: http://localhost:11434/v1
+          api_key: ${KEY}
+          max_output: 4000
+          bridge: portable
+          prices: {input: 3, output: 15, cached: 0.3}
+        """,
+        KEY="k-1",
+    ).model
+    assert (found.name, found.wire, found.base_url) == (
+        "qwen3",
+        "chat",
+        "http://localhost:11434/v1",
+    )
+    assert (found.api_key, found.max_output, found.bridge) == ("k-1", 4_000, "portable")
+    assert found.prices == Prices(input=3, output=15, cached=0.3, written=3)
+    assert "k-1" not in repr(found)
+
+
+def test_nothing_said_about_the_model_is_nothing_known() -> None:
+    assert read("{}").model == ModelOptions()

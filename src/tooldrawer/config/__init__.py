@@ -7,13 +7,20 @@ Reading a file is loaded on first use: YAML and its checks are a third of the ti
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tooldrawer.config.settings import ActivityOptions, Config, GatewayOptions
+from tooldrawer.config.settings import (
+    ActivityOptions,
+    AgentOptions,
+    Config,
+    GatewayOptions,
+    ModelOptions,
+)
 
 if TYPE_CHECKING:
     from tooldrawer.config.loading import find, gather, load, parse, sources
 
 __all__ = [
-    "ActivityOptions", "Config", "GatewayOptions", "find", "gather", "load", "parse", "sources",
+    "ActivityOptions", "AgentOptions", "Config", "GatewayOptions", "ModelOptions", "find",
+    "gather", "load", "parse", "sources",
 ]  # fmt: skip
 
 

@@ -11,7 +11,13 @@ from tooldrawer.bridge import BridgeNames, SearchPolicy
 from tooldrawer.config.document import Mistake, Path
 from tooldrawer.config.dotted import CannotImport, imported, is_dotted
 from tooldrawer.config.server_names import SERVER_NAME_WORDS, is_server_name
-from tooldrawer.config.settings import ActivityOptions, Config, GatewayOptions
+from tooldrawer.config.settings import (
+    ActivityOptions,
+    AgentOptions,
+    Config,
+    GatewayOptions,
+    ModelOptions,
+)
 from tooldrawer.config.shape import (
     APPROVER,
     EMBEDDINGS,
@@ -19,6 +25,7 @@ from tooldrawer.config.shape import (
     ApprovalsSection,
     FileShape,
     LimitsSection,
+    PricesSection,
     ServerSection,
 )
 from tooldrawer.config.words import shown
@@ -33,6 +40,7 @@ from tooldrawer.dispatch import (
     TerminalApprover,
     read_only,
 )
+from tooldrawer.ledger import Prices
 from tooldrawer.naming import fitting
 from tooldrawer.scope import Scope
 from tooldrawer.search import EVERYTHING, LEXICAL
@@ -92,6 +100,8 @@ class Builder:
             approver=self._approver(),
             activity=self._activity(),
             gateway=self._gateway(),
+            model=self._model(),
+            agent=AgentOptions(**vars(shape.agent)),
         )
 
     def _wrong(self, path: Path, text: str, *, after: tuple[Path, ...] = ()) -> None:
@@ -169,6 +179,35 @@ class Builder:
             if key not in missing:
                 self._wrong((*EMBEDDINGS, key), text)
         return spec
+
+    def _model(self) -> ModelOptions:
+        section = self._shape.model
+        if section.base_url and not section.base_url.startswith(("http://", "https://")):
+            text = "is a text that does not begin with http:// or https://"
+            self._wrong(("model", "base_url"), text)
+        return ModelOptions(
+            name=section.name or "",
+            wire=section.wire,
+            base_url=section.base_url or "",
+            api_key=section.api_key or "",
+            max_output=section.max_output,
+            bridge=section.bridge,
+            prices=self._prices(section.prices),
+        )
+
+    def _prices(self, section: PricesSection | None) -> Prices | None:
+        if section is None:
+            return None
+        for key in ("input", "output"):
+            if getattr(section, key) is None:
+                self._wrong(("model", "prices", key), "is missing, expected a number from 0")
+        paid = section.input or 0.0
+        return Prices(
+            input=paid,
+            output=section.output or 0.0,
+            cached=paid if section.cached is None else section.cached,
+            written=paid if section.written is None else section.written,
+        )
 
     def _template(self) -> str:
         template, path = self._shape.tools.name_template, ("tools", "name_template")

@@ -7,6 +7,7 @@ from typing import Literal
 from tooldrawer.assembly import AssemblyPolicy
 from tooldrawer.bridge import SearchPolicy
 from tooldrawer.dispatch import Approver, Guardrail, Hook, Limits
+from tooldrawer.ledger import Prices
 from tooldrawer.naming import DEFAULT_TEMPLATE
 from tooldrawer.scope import Scope
 from tooldrawer.search import EVERYTHING, Recipe
@@ -49,6 +50,35 @@ class GatewayOptions:
     """Of what the servers say about themselves, so much is passed on."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """Which model the agent talks to, as far as the file says."""
+
+    name: str = ""
+    wire: Literal["chat", "responses", "anthropic"] | None = None
+    """Whose words the endpoint speaks; by the model's name when nothing is said."""
+    base_url: str = field(default="", repr=False)
+    api_key: str = field(default="", repr=False)
+    max_output: int | None = None
+    """Tokens of one answer, at most."""
+    bridge: Literal["auto", "native", "portable"] = "auto"
+    """Whether the provider's own deferral is used where there is one."""
+    prices: Prices | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOptions:
+    """How the agent works."""
+
+    max_turns: int = 50
+    """Requests to the model for one task."""
+    subagent_turns: int = 20
+    allow_dirs: tuple[str, ...] = field(default=(), repr=False)
+    """Folders besides the working directory that it may write to and run commands in."""
+    store: bool = True
+    """Whether conversations are kept."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Config:
     """Everything `Drawer` needs, already checked.
@@ -72,6 +102,8 @@ class Config:
     approver: Approver | None = None
     activity: ActivityOptions = field(default_factory=ActivityOptions)
     gateway: GatewayOptions = field(default_factory=GatewayOptions)
+    model: ModelOptions = field(default_factory=ModelOptions)
+    agent: AgentOptions = field(default_factory=AgentOptions)
     notes: tuple[str, ...] = ()
     """What a person should know about how the files were read; nothing in it is wrong."""
 

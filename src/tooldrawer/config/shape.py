@@ -7,7 +7,7 @@ from annotated_types import Ge, Gt, Interval, Len
 
 from tooldrawer.assembly import CORE, AssemblyPolicy, BenefitModel, Enabled, Listing
 from tooldrawer.bridge import BridgeNames, SearchPolicy
-from tooldrawer.config.settings import GatewayOptions
+from tooldrawer.config.settings import AgentOptions, GatewayOptions, ModelOptions
 from tooldrawer.dispatch import Limits
 from tooldrawer.naming import DEFAULT_TEMPLATE
 from tooldrawer.search.spec import EndpointSpec
@@ -16,6 +16,7 @@ from tooldrawer.upstream.spec import UpstreamSpec
 _policy, _search, _limits = AssemblyPolicy(), SearchPolicy(), Limits()
 _names, _benefit, _server = BridgeNames(), BenefitModel(), UpstreamSpec(name="")
 _endpoint, _gateway = EndpointSpec(url="", model=""), GatewayOptions()
+_model, _agent = ModelOptions(), AgentOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +149,34 @@ class ToolsSection:
 
 
 @dataclass(frozen=True)
+class PricesSection:
+    """`model.prices`: US dollars for a million tokens."""
+
+    __pydantic_config__ = FORBID
+    input: Price | None = None
+    output: Price | None = None
+    cached: Price | None = None
+    written: Price | None = None
+
+
+@dataclass(frozen=True)
 class ModelSection:
     """`model`."""
 
     __pydantic_config__ = FORBID
+    name: Text | None = None
+    wire: Annotated[
+        Literal["chat", "responses", "anthropic"] | None, Expected("chat, responses or anthropic")
+    ] = None
+    base_url: Text | None = None
+    api_key: Text | None = None
+    max_output: Annotated[int | None, Ge(1), Expected("a whole number of tokens from 1")] = None
+    bridge: Annotated[
+        Literal["auto", "native", "portable"], Expected("auto, native or portable")
+    ] = _model.bridge
+    prices: Annotated[PricesSection | None, Expected("prices such as {input: 3, output: 15}")] = (
+        None
+    )
     context_length: Annotated[int | None, Ge(1), Expected("a whole number of tokens from 1")] = None
 
 
@@ -261,6 +286,17 @@ class GatewaySection:
 
 
 @dataclass(frozen=True)
+class AgentSection:
+    """`agent`."""
+
+    __pydantic_config__ = FORBID
+    max_turns: Count = _agent.max_turns
+    subagent_turns: Count = _agent.subagent_turns
+    allow_dirs: Annotated[Texts, Expected("a list of folders")] = _agent.allow_dirs
+    store: Flag = _agent.store
+
+
+@dataclass(frozen=True)
 class FileShape:
     """The whole file."""
 
@@ -293,4 +329,7 @@ class FileShape:
     )
     gateway: Annotated[GatewaySection, Expected("settings by name")] = field(
         default_factory=GatewaySection
+    )
+    agent: Annotated[AgentSection, Expected("settings by name")] = field(
+        default_factory=AgentSection
     )
