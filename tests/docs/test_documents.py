@@ -46,9 +46,8 @@ def test_the_demo_has_as_many_tools_as_is_said() -> None:
 def test_the_documented_keys_are_all_keys_and_right() -> None:
     whole, _ = blocks("docs/configuration.md", "yaml")
     without_code = re.sub(r"^(toolsets|hooks|guardrails):.*$", "", whole, flags=re.MULTILINE)
-    config = parse(
-        without_code, name="docs", environment={"GITHUB_TOKEN": "a", "LINEAR_TOKEN": "b"}
-    )
+    environment = dict.fromkeys(("GITHUB_TOKEN", "LINEAR_TOKEN", "MY_KEY"), "a")
+    config = parse(without_code, name="docs", environment=environment)
     assert config.assembly.pinned == ("mcp_slack_*",)
     assert config.search == Config().search
     assert [server.name for server in config.servers] == ["github", "linear"]
