@@ -58,17 +58,17 @@ endif
 
 $(RUN_STAMP): pyproject.toml | $(BIN)/python
 ifneq ($(UV),)
-	$(UV) pip install --quiet --python $(BIN)/python --editable '.[tokens]'
+	$(UV) pip install --quiet --python $(BIN)/python --editable '.[tokens,agent]'
 else
-	$(BIN)/python -m pip install --quiet --editable '.[tokens]'
+	$(BIN)/python -m pip install --quiet --editable '.[tokens,agent]'
 endif
 	@mkdir -p .make && touch $@
 
 $(DEV_STAMP): pyproject.toml $(RUN_STAMP) | $(BIN)/python
 ifneq ($(UV),)
-	$(UV) pip install --quiet --python $(BIN)/python --group dev
+	$(UV) pip install --quiet --python $(BIN)/python --editable '.[tokens,agent,pydantic-ai,openai-agents,langchain]' --group dev
 else
-	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[tokens,agent,pydantic-ai,openai-agents,langchain]' --group dev
 endif
 	@mkdir -p .make && touch $@
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from tooldrawer.wire.message import Usage
+
 _MILLION = 1_000_000
 
 
@@ -11,10 +13,26 @@ class Prices:
 
     input: float
     output: float
-    cached: float
-    """Read from the prompt cache."""
-    written: float
-    """Written to the prompt cache; the price of `input` where writing has none of its own."""
+    cached: float | None = None
+    """Read from the prompt cache; the price of `input` where there is none."""
+    written: float | None = None
+    """Written to the prompt cache, likewise."""
+
+    @property
+    def read(self) -> float:
+        """A million tokens that the cache has."""
+        return self.input if self.cached is None else self.cached
+
+    @property
+    def write(self) -> float:
+        """A million tokens that the cache takes in."""
+        return self.input if self.written is None else self.written
+
+    def cost(self, usage: Usage) -> float:
+        """What one answer cost, in US dollars."""
+        plain = max(usage.input - usage.cached - usage.written, 0)
+        tokens = plain * self.input + usage.cached * self.read + usage.written * self.write
+        return (tokens + usage.output * self.output) / _MILLION
 
 
 @dataclass(slots=True, kw_only=True)
@@ -118,7 +136,7 @@ class Ledger:
         saved = _cost(self.kept_out, self._kept_out_written, prices)
         spent = _cost(self.bridge, self._bridge_written, prices)
         spent += _cost(max(self.replies, entered), entered, prices)
-        hops = (self.hop_input - self.hop_cached) * prices.input + self.hop_cached * prices.cached
+        hops = (self.hop_input - self.hop_cached) * prices.input + self.hop_cached * prices.read
         return (saved - spent - hops - self.hop_output * prices.output) / _MILLION
 
     def __str__(self) -> str:
@@ -137,4 +155,4 @@ class Ledger:
 
 def _cost(tokens: int, written: int, prices: Prices) -> float:
     """Tokens over the turns, of which some were written to the cache and the rest read from it."""
-    return written * prices.written + (tokens - written) * prices.cached
+    return written * prices.write + (tokens - written) * prices.read

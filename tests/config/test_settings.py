@@ -283,7 +283,7 @@ def test_the_model_is_read_with_its_prices() -> None:
         "http://localhost:11434/v1",
     )
     assert (found.api_key, found.max_output, found.bridge) == ("k-1", 4_000, "portable")
-    assert found.prices == Prices(input=3, output=15, cached=0.3, written=3)
+    assert found.prices == Prices(input=3, output=15, cached=0.3)
     assert "k-1" not in repr(found)
 
 

@@ -201,12 +201,11 @@ class Builder:
         for key in ("input", "output"):
             if getattr(section, key) is None:
                 self._wrong(("model", "prices", key), "is missing, expected a number from 0")
-        paid = section.input or 0.0
         return Prices(
-            input=paid,
+            input=section.input or 0.0,
             output=section.output or 0.0,
-            cached=paid if section.cached is None else section.cached,
-            written=paid if section.written is None else section.written,
+            cached=section.cached,
+            written=section.written,
         )
 
     def _template(self) -> str:

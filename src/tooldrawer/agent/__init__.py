@@ -1,0 +1,1 @@
+"""The terminal agent: a model, its tools and a person, in one conversation."""

@@ -1,0 +1,66 @@
+"""Where the core tools may work without asking a person."""
+
+from pathlib import Path
+
+from tooldrawer.agent.core.workplace import Workplace
+from tooldrawer.call import ToolCall
+from tooldrawer.dispatch import Allow, Ask, Deny, Verdict
+from tooldrawer.errors import InvalidArguments
+from tooldrawer.tool import Tool
+
+SOURCE = "core"
+"""The name of the toolset that these rules are about."""
+_STEERING = frozenset({".git", ".mcp.json", "tooldrawer.yaml"})
+"""What is in them is run or obeyed by programs, this one included: hooks, servers, approvals."""
+
+
+class CoreRules:
+    """A guardrail: commands are asked about, writing outside is denied, reading outside is asked.
+
+    The tools look again when they run, because a link may have been turned meanwhile. Only for
+    reading this rule is the one check: the tool cannot know what a person has allowed.
+    """
+
+    def __init__(self, workplace: Workplace) -> None:
+        self._workplace = workplace
+
+    def __call__(self, tool: Tool, call: ToolCall) -> Verdict:
+        """Judge one call."""
+        if tool.source != SOURCE:
+            return Allow()
+        try:
+            match tool.local_name:
+                case "terminal":
+                    return self._command(self._place(call, "cwd"))
+                case "write_file" | "patch":
+                    return self._write(self._place(call, "path"))
+                case "read_file" | "search_files":
+                    return self._read(self._place(call, "path"), tool.local_name)
+                case _:
+                    return Allow()
+        except InvalidArguments as error:
+            return Deny(str(error))
+
+    def _place(self, call: ToolCall, argument: str) -> Path:
+        given = call.arguments.get(argument)
+        if given is not None and not isinstance(given, str):
+            raise InvalidArguments(f"/{argument} must be text. Correct it and call again.")
+        return self._workplace.resolve(given or ".")
+
+    def _command(self, folder: Path) -> Verdict:
+        if not self._workplace.holds(folder):
+            return Deny(self._workplace.refusal(folder))
+        return Ask(f"Run this command in {folder}?")
+
+    def _write(self, place: Path) -> Verdict:
+        if not self._workplace.holds(place):
+            return Deny(self._workplace.refusal(place))
+        if _STEERING.intersection(place.parts):
+            return Ask(f"Write {place}? Programs run or obey what is in it.")
+        return Allow()
+
+    def _read(self, place: Path, name: str) -> Verdict:
+        if self._workplace.holds(place):
+            return Allow()
+        what = "Read" if name == "read_file" else "Search"
+        return Ask(f"{what} {place}, outside the working directory?")

@@ -1,0 +1,103 @@
+"""Requests, waits without time, and a server that sends any bytes."""
+
+import socket
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from tooldrawer.agent.spec import ModelSpec
+from tooldrawer.errors import ModelFailed
+from tooldrawer.tool import Tool
+from tooldrawer.wire.message import Request, Said
+
+KEY = "sk-test-0123456789-secret"
+SPEC = ModelSpec(name="scripted", wire="chat", api_key=KEY)
+READ_NOTE = Tool(
+    name="read_note",
+    description="Read a note.",
+    parameters={"type": "object", "properties": {"title": {"type": "string"}}},
+)
+
+
+def request(
+    text: str = "hello", *, model: str = "scripted", tools: Sequence[Tool] = (READ_NOTE,)
+) -> Request:
+    return Request(
+        model=model,
+        system="Be brief.",
+        tools=tools,
+        messages=[Said(text=text)],
+        max_output=1000,
+    )
+
+
+@dataclass(slots=True)
+class Waits:
+    """Sleeps in no time, and remembers."""
+
+    slept: list[float] = field(default_factory=list[float])
+    seen: list[tuple[float, ModelFailed]] = field(default_factory=list[tuple[float, ModelFailed]])
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+    def told(self, seconds: float, failure: ModelFailed) -> None:
+        self.seen.append((seconds, failure))
+
+
+def response(
+    body: bytes,
+    *,
+    status: str = "200 OK",
+    kind: str = "text/event-stream",
+    headers: Sequence[str] = (),
+) -> bytes:
+    """A whole HTTP response; the connection is closed after it."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(body)}"]
+    return "\r\n".join((*lines, *headers, "Connection: close", "", "")).encode() + body
+
+
+@contextmanager
+def sending(*answers: bytes, hold: bool = False) -> Generator[str]:
+    """A server that sends these bytes, one answer a request, and then closes or keeps still."""
+    done = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(
+            target=_serve, args=(listener, answers, done if hold else None), name="bytes"
+        )
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            done.set()
+            with socket.socket() as last:  # the one that is still waited for
+                last.connect_ex(listener.getsockname())
+            thread.join()
+
+
+def _serve(listener: socket.socket, answers: Sequence[bytes], hold: threading.Event | None) -> None:
+    for answer in answers:
+        connection, _ = listener.accept()
+        with connection:
+            if not _read_request(connection):
+                return
+            connection.sendall(answer)
+            if hold is not None:
+                hold.wait(30)
+
+
+def _read_request(connection: socket.socket) -> bool:
+    """Take in a request to its end: a socket closed with bytes unread is reset."""
+    read = b""
+    while b"\r\n\r\n" not in read:
+        piece = connection.recv(65536)
+        if not piece:
+            return False
+        read += piece
+    head, _, body = read.partition(b"\r\n\r\n")
+    lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length")]
+    left = int(lengths[0].partition(b":")[2]) - len(body) if lengths else 0
+    while left > 0:
+        left -= len(connection.recv(65536))
+    return True
