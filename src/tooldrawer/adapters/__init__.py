@@ -1,0 +1,1 @@
+"""A session inside somebody else's agent: one module for each framework, imported by its name."""
