@@ -171,15 +171,15 @@ async def test_a_long_embedded_text_is_read_in_parts_to_its_end() -> None:
     assert "".join(parts) == f"[resource file:///long.md]\n{text_of(5 * MOST)}"
 
 
-LARGE = "A" * 5000
+LARGE, HUGE = "A" * 5000, "A" * 5_000_000
 
 
 @requirement("DSP-8")
 @pytest.mark.parametrize(
     ("block", "said"),
     [
-        ({"type": "image", "data": LARGE, "mimeType": "image/png"}, "image of image/png, 5,0"),
-        ({"type": "audio", "data": LARGE}, "audio of unknown type, 5,0"),
+        ({"type": "image", "data": HUGE, "mimeType": "image/png"}, "image of image/png, 5,0"),
+        ({"type": "audio", "data": HUGE}, "audio of unknown type, 5,0"),
         (
             {
                 "type": "resource",
@@ -199,6 +199,13 @@ async def test_a_block_that_is_too_large_is_named_and_left_out(
     assert str(note["text"]).startswith(f"[{said}")
     assert "left out: too large. Ask the tool for less.]" in str(note["text"])
     assert (cut.structured, cut.meta, cut.is_error) == ({"n": 1}, {"m": 1}, False)
+
+
+@requirement("DSP-8")
+async def test_a_picture_is_not_measured_in_characters() -> None:
+    picture: JsonObject = {"type": "image", "data": LARGE, "mimeType": "image/png"}
+    result = ToolResult(content=(TEXT, picture))
+    assert (await giving(result, SHORT).call(TOOL)).content == (TEXT, picture)
 
 
 @requirement("DSP-8")

@@ -30,6 +30,12 @@ class Limits:
     """Calls of one turn that run at the same time; 1 runs them one after the other."""
 
 
+_MEDIA = ("image", "audio")
+_MOST_MEDIA = 5_000_000
+"""Characters of a picture or sound. A model reads its pixels, not these; beyond this providers
+refuse it, and with it the whole conversation."""
+
+
 class Rests:
     """The ends of results that were too long, for a while, so that a model can read on."""
 
@@ -44,10 +50,11 @@ class Rests:
 
         Blocks that are not text cannot be read in parts; those too long are named and left out.
         """
-        if _size(result) <= most:
+        if _fits(result, most):
             return result
         blocks = tuple(
-            block if _block_size(block) <= most else _opened(block) for block in result.content
+            block if _block_size(block) <= _room(block, most) else _opened(block)
+            for block in result.content
         )
         fitting = replace(result, content=blocks)
         if _value_size(result.structured) > most:
@@ -106,8 +113,15 @@ def _whole(value: Json) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
-def _size(result: ToolResult) -> int:
-    return max(sum(map(_block_size, result.content)), _value_size(result.structured))
+def _fits(result: ToolResult, most: int) -> bool:
+    media = [block for block in result.content if block.get("type") in _MEDIA]
+    read = sum(_block_size(block) for block in result.content if block.get("type") not in _MEDIA)
+    pictures_fit = all(_block_size(block) <= _room(block, most) for block in media)
+    return pictures_fit and max(read, _value_size(result.structured)) <= most
+
+
+def _room(block: JsonObject, most: int) -> int:
+    return max(most, _MOST_MEDIA) if block.get("type") in _MEDIA else most
 
 
 def _block_size(block: JsonObject) -> int:

@@ -53,6 +53,16 @@ async def test_a_large_file_is_shown_in_parts_that_lead_through_all_of_it(
     assert following.text.startswith(f"{shown + 1}\tline {shown} x")
 
 
+async def test_a_file_is_read_as_far_as_it_is_reasonable(session: Session, project: Path) -> None:
+    with (project / "a.log").open("wb") as file:
+        for _ in range(41):
+            file.write((b"x" * 99_999 + b"\n") * 50)
+    first = await read(session, "a.log", limit=1)
+    assert "more lines; read on with offset 2]\n[what lies beyond 200,000,000 bytes" in first.text
+    far = await read(session, "a.log", offset=2_020)
+    assert far.text == "[what lies beyond 200,000,000 bytes was left; use sed in the terminal]"
+
+
 async def test_a_line_of_ten_megabytes_is_cut(session: Session, project: Path) -> None:
     (project / "a.json").write_text("ü" * 5_000_000 + "\nend\n", encoding="utf-8")
     result = await read(session, "a.json")

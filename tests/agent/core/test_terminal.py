@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import anyio
@@ -122,6 +123,26 @@ async def test_cancelling_a_call_ends_everything_that_the_command_started(
         tasks.cancel_scope.cancel()
     for pid in pids:
         await gone(pid)
+
+
+AGENT = """
+import sys, anyio
+from pathlib import Path
+from tooldrawer.agent.core import CoreTools, Workplace
+from tooldrawer.call import ToolCall
+
+tools = CoreTools(Workplace(root=Path(sys.argv[1])))
+call = ToolCall(name="terminal", arguments={"command": "echo $$ > pid; sleep 600"})
+anyio.run(tools.run, tools.tools()[0], call)
+"""
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_command_ends_when_the_agent_is_killed(project: Path) -> None:
+    async with await anyio.open_process([sys.executable, "-c", AGENT, str(project)]) as agent:
+        pid = await number(project / "pid")
+        agent.kill()
+    await gone(pid)
 
 
 async def test_a_command_that_cleans_up_when_asked_to_end_may_do_so(

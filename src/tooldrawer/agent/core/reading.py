@@ -18,6 +18,7 @@ _MOST_LINES, _MOST_CHARACTERS = 2_000, 40_000
 _LONGEST_LINE = 2_000
 _FARTHEST = 200_000_000
 """Bytes that are read to find a line, and to tell how many lines there are."""
+_CHUNK = 1_000_000
 _LARGEST_IMAGE = 5_000_000
 """Bytes that providers accept."""
 _MOST_ENTRIES = 200
@@ -115,6 +116,15 @@ class _Lines:
                 size += len(part)
             yield _Line(start, size)
 
+    def count_rest(self) -> int:
+        """How many lines are left, in a fraction of the time that it takes to read them."""
+        count, chunk, last = 0, b"", b"\n"
+        while not self.has_given_up and (chunk := self._file.read(_CHUNK)):
+            self._read += len(chunk)
+            count += chunk.count(b"\n")
+            last = chunk[-1:]
+        return count + (last != b"\n")
+
     def _part(self) -> bytes:
         part = self._file.readline(SAMPLE)
         self._read += len(part)
@@ -130,13 +140,13 @@ def _text(file: BufferedReader, offset: int, limit: int) -> str:
     said = [f"{number}\t{line.text}" for number, line in enumerate(taken, start=offset)]
     if not all(line.is_utf8 for line in taken):
         said.append("[bytes that are not UTF-8 are shown as \ufffd]")
-    if not taken:
+    if not taken and not source.has_given_up:
         said.append(f"[no line {offset}: the file has {before:,}]" if before else "[empty file]")
-    more = sum(1 for _ in lines)
+    more = source.count_rest()
     if more:
         said.append(f"[{more:,} more lines; read on with offset {offset + len(taken)}]")
     if source.has_given_up:
-        said.append(f"[lines beyond {_FARTHEST:,} bytes were not counted; use sed in the terminal]")
+        said.append(f"[what lies beyond {_FARTHEST:,} bytes was left; use sed in the terminal]")
     return "\n".join(said)
 
 
