@@ -87,6 +87,14 @@ async def test_a_name_that_nobody_has_is_answered_by_the_session_and_the_run_goe
     assert heard.output == "I cannot."
 
 
+async def test_a_call_without_a_name_is_answered_and_the_run_goes_on(
+    rig: Rig, desk: FunctionToolset
+) -> None:
+    heard = await rig.run(Drawer([desk], config=ON).session(), [("", {})], "I cannot.")
+    assert [answer.is_error for answer in heard.answers] == [True]
+    assert heard.output == "I cannot."
+
+
 @requirement("ACT-3")
 async def test_the_drawer_closes_and_opens_between_requests(
     rig: Rig, desk: FunctionToolset, numbered: Numbered

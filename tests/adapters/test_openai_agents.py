@@ -1,5 +1,6 @@
 """OpenAI Agents SDK: what is its own."""
 
+from copy import copy
 from typing import Any
 
 import pytest
@@ -128,5 +129,6 @@ def test_a_wrapped_model_answers_for_what_it_wraps(desk: FunctionToolset) -> Non
     inner = ScriptedModel([DONE])
     model = DrawerModel(inner, Drawer([desk]).session())
     assert model.remaining_steps == 1
+    assert copy(model).remaining_steps == 1
     with pytest.raises(AttributeError, match="colour"):
         _ = model.colour

@@ -253,3 +253,9 @@ async def test_the_order_of_keys_does_not_make_another_call() -> None:
     second: JsonObject = {"b": {"d": 3, "c": 2}, "a": 1}
     assert isinstance(guard(tool(), ToolCall(name="x", arguments=first)), Allow)
     assert isinstance(guard(tool(), ToolCall(name="x", arguments=second)), Deny)
+
+
+def test_rules_take_lists_and_no_single_text() -> None:
+    assert Rules(ask=["a_*"]) == Rules(ask=("a_*",))
+    with pytest.raises(TypeError, match="expected a list of patterns"):
+        Rules(deny="a_*")

@@ -41,7 +41,8 @@ def test_importing_the_library_costs_at_most_four_times_what_its_own_needs_cost(
 
 def test_every_package_that_is_imported_is_declared() -> None:
     facts = project()
-    lines = [*facts["dependencies"], *facts["optional-dependencies"]["tokens"]]
+    extras = facts["optional-dependencies"].values()
+    lines = [*facts["dependencies"], *(line for extra in extras for line in extra)]
     declared = {_package(line) for line in lines}
     owners = packages_distributions()
     imported = {

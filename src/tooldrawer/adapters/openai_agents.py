@@ -49,6 +49,8 @@ except ImportError as missing:
 
 _AS_OUTPUT = "json_tool_call"
 """The SDK's own name for structured output where a model has none; it is nobody's tool."""
+_NAMELESS = "nameless"
+"""Instead of an empty name, which the runner cannot look up and no provider takes back."""
 
 Output = ToolOutputText | ToolOutputImage | ToolOutputFileContent
 
@@ -68,7 +70,7 @@ class DrawerAgent(Agent[TContext]):
 
     def __post_init__(self) -> None:
         self._offer = _Offer(self.drawer_session)
-        # A clone may have another session, and a model that was wrapped with this one's.
+        # A clone may have another session, and then a model that was wrapped with the first one's.
         model = self.model.model if isinstance(self.model, DrawerModel) else self.model
         if isinstance(model, Model):
             self.model = DrawerModel(model, self.drawer_session)
@@ -169,7 +171,9 @@ class DrawerModel(Model):
 
     def __getattr__(self, name: str) -> Any:
         """Whatever else the SDK asks a model about, such as its prompt cache."""
-        return getattr(self.__dict__["model"], name)
+        if name == "model":  # not there yet, while a copy is made
+            raise AttributeError(name)
+        return getattr(self.model, name)
 
 
 class _Offer:
@@ -195,7 +199,10 @@ class _Offer:
         known = {_AS_OUTPUT, *(tool.name for tool in tools)}
         known.update(handoff.tool_name for handoff in handoffs)
         for item in items:
-            if isinstance(item, ResponseFunctionToolCall) and item.name not in known:
+            if not isinstance(item, ResponseFunctionToolCall):
+                continue
+            item.name = item.name or _NAMELESS
+            if item.name not in known:
                 known.add(item.name)
                 tools.append(self._tool(Described(name=item.name)))
 

@@ -77,21 +77,28 @@ class Rules:
     may do; annotations of untrusted servers never loosen that.
     """
 
-    allow: tuple[str, ...] = ()
-    ask: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
+    allow: Sequence[str] = ()
+    ask: Sequence[str] = ()
+    deny: Sequence[str] = ()
     destructive: Literal["allow", "ask", "deny"] = "allow"
     """Tools that may destroy something."""
     writing: Literal["allow", "ask", "deny"] = "allow"
     """Tools that are not read-only."""
 
+    def __post_init__(self) -> None:
+        for key in ("allow", "ask", "deny"):
+            value = getattr(self, key)
+            if isinstance(value, str):
+                raise TypeError(f"Rules.{key} is the text {value!r}; expected a list of patterns.")
+            object.__setattr__(self, key, tuple(value))
+
     def __call__(self, tool: Tool, call: ToolCall) -> Verdict:
         """Judge one call."""
-        if tool_matches(tool, self.deny):
+        if tool_matches(tool, tuple(self.deny)):
             return Deny(f"{tool.name!r} is not allowed here. Find another way, or tell the user.")
-        if tool_matches(tool, self.ask):
+        if tool_matches(tool, tuple(self.ask)):
             return Ask(f"Run {tool.name}?")
-        if tool_matches(tool, self.allow):
+        if tool_matches(tool, tuple(self.allow)):
             return Allow()
         choices = [self.destructive] if tool.destructive else []
         choices += [] if tool.read_only else [self.writing]

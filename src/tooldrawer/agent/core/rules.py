@@ -50,17 +50,22 @@ class CoreRules:
     def _command(self, folder: Path) -> Verdict:
         if not self._workplace.holds(folder):
             return Deny(self._workplace.refusal(folder))
-        return Ask(f"Run this command in {folder}?")
+        return Ask(f"Run this command in {folder}? (session, always: any command)")
 
     def _write(self, place: Path) -> Verdict:
         if not self._workplace.holds(place):
             return Deny(self._workplace.refusal(place))
         if _STEERING.intersection(place.parts):
-            return Ask(f"Write {place}? Programs run or obey what is in it.")
+            return Ask(
+                f"Write {place}? Programs run or obey what is in it. "
+                "(session, always: any such file)"
+            )
         return Allow()
 
     def _read(self, place: Path, name: str) -> Verdict:
         if self._workplace.holds(place):
             return Allow()
         what = "Read" if name == "read_file" else "Search"
-        return Ask(f"{what} {place}, outside the working directory?")
+        return Ask(
+            f"{what} {place}, outside the working directory? (session, always: anywhere outside)"
+        )
