@@ -29,7 +29,7 @@ from tooldrawer.dispatch import (
 from tooldrawer.drawer import Drawer
 from tooldrawer.errors import ToolDrawerError
 from tooldrawer.functions import Function, FunctionToolset
-from tooldrawer.ledger import Ledger
+from tooldrawer.ledger import Ledger, Prices
 from tooldrawer.recorded import StaticToolset
 from tooldrawer.registry import Registry
 from tooldrawer.scope import Scope
@@ -66,6 +66,7 @@ __all__ = [
     "Ledger",
     "Limits",
     "Next",
+    "Prices",
     "RateLimit",
     "Recipe",
     "Registry",

@@ -141,7 +141,6 @@ class Conversations:
         refuses a conversation where they are not.
         """
         with self._database.reading() as connection:
-            _known(connection, conversation)
             return tuple(message for _, message in _live(connection, conversation))
 
     def info(self, conversation: str) -> Info:
@@ -203,6 +202,7 @@ class Conversations:
 
 def _live(connection: sqlite3.Connection, conversation: str) -> list[tuple[int, Message]]:
     """The messages to go on with, by their number; one added here has that of the one before."""
+    _known(connection, conversation)
     summary: tuple[int, int, bytes] | None = connection.execute(
         "SELECT number, begins, body FROM message WHERE conversation = ? AND begins IS NOT NULL "
         "ORDER BY number DESC LIMIT 1",

@@ -16,7 +16,7 @@ from tooldrawer.ledger import Ledger
 from tooldrawer.scope import Scope
 from tooldrawer.session import Session
 
-_DELEGATE = "delegate_task"
+_DELEGATE, _PAST = "delegate_task", "session_search"
 _MOST_DEEP = 2
 """A subagent may have one of its own, which may not."""
 
@@ -116,8 +116,11 @@ class Crew:
 
 def _scope(task: Delegation, *, is_last: bool) -> Scope:
     """What the subagent asks for; the session that asks bounds it."""
-    toolsets = ("*",) if task.toolsets is None else task.toolsets
-    return Scope(toolsets=toolsets, deny=(_DELEGATE,) if is_last else ())
+    denied = (_DELEGATE,) if is_last else ()
+    if task.toolsets is None:
+        return Scope(deny=denied)
+    # Earlier conversations have the names of tools that a narrower scope must not learn of.
+    return Scope(toolsets=task.toolsets, deny=(*denied, _PAST))
 
 
 def _brief(task: Delegation) -> str:

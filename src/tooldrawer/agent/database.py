@@ -146,8 +146,9 @@ class Database:
             return f"{where} are in use by another program: {error}. End that one, or try again."
         if code == sqlite3.SQLITE_FULL:
             return f"{where} cannot be kept: {error}. Make room on the disk."
+        reason = error.strerror if isinstance(error, OSError) else error
         return (
-            f"{where} cannot be used: {error}. See that the file and its folder can be written, "
+            f"{where} cannot be used: {reason}. See that the file and its folder can be written, "
             "and that the disk is whole."
         )
 

@@ -10,6 +10,8 @@ from tooldrawer.agent.spec import PATIENCE, BridgeKind, ModelSpec, WireName, is_
 from tooldrawer.errors import ConfigError
 
 MODEL_NAME = "TOOLDRAWER_MODEL"
+API_KEY = "TOOLDRAWER_API_KEY"
+"""The key for an address that a person gave, when it is nobody's we know."""
 NO_KEY = "none"
 """Sent where nobody asks for a key: the SDKs do not work without one."""
 
@@ -104,8 +106,14 @@ def _to_address(model: str, wanted: Wanted) -> _Way:
         )
     provider = at(wanted.base_url)
     wire = wanted.wire or (provider.wire if provider else "chat")
-    keys = provider.keys if provider else (ANTHROPIC if wire == "anthropic" else OPENAI).keys
+    keys = provider.keys if provider else _keys(wire, wanted.base_url)
     return _Way(name=model, wire=wire, base_url=wanted.base_url, keys=keys)
+
+
+def _keys(wire: WireName, base_url: str) -> tuple[str, ...]:
+    if is_local(base_url):
+        return (API_KEY,)  # whatever listens there is not whom the other keys are for
+    return (API_KEY, *(ANTHROPIC if wire == "anthropic" else OPENAI).keys)
 
 
 def _to_provider(name: str, provider: Provider, wanted: Wanted, given: Mapping[str, str]) -> _Way:
@@ -137,11 +145,8 @@ def _only_openai(provider: Provider | None, wanted: Wanted, given: Mapping[str, 
 def _key(wanted: Wanted, way: _Way, given: Mapping[str, str]) -> str:
     if wanted.api_key:
         return wanted.api_key.strip()
-    local = bool(way.base_url) and is_local(way.base_url)
-    if local and wanted.base_url:
-        return NO_KEY  # a key from the environment is meant for somebody else
     found = next((key for name in way.keys if (key := given.get(name, "").strip())), "")
-    if found or local:
+    if found or is_local(way.base_url):
         return found or NO_KEY
     raise ConfigError(
         f"There is no key for {way.name!r}: {' and '.join(way.keys)} "

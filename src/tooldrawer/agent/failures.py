@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import socket
 import ssl
@@ -119,9 +120,12 @@ def refused(
     """The failure that a complaint amounts to; `names` are the models that the endpoint has."""
     said = _said(spec, complaint)
     status, words = complaint.status, f"{complaint.kind} {complaint.text}"
-    if status in {400, 413, 422, 500} and _TOO_LONG.search(words):
-        return ContextFull(f"The conversation is longer than {spec.name!r} reads{said}.")
-    if native and status in {400, 404, 422} and _NO_DEFERRAL.search(words):
+    if status in {0, 400, 413, 422, 500} and _TOO_LONG.search(words):
+        return ContextFull(
+            f"The conversation is longer than {spec.name!r} reads{said}. Start a new one, or use a "
+            "model with a longer context."
+        )
+    if native and status in {0, 400, 404, 422} and _NO_DEFERRAL.search(words):
         return NativeRefused(
             f"{spec.host} does not defer tools by itself{said}. "
             "The bridge works there: leave out --bridge native."
@@ -136,7 +140,10 @@ def refused(
 def _refused_otherwise(spec: ModelSpec, complaint: Complaint, said: str) -> ModelFailed:
     status, words = complaint.status, f"{complaint.kind} {complaint.text}"
     if status in {402, 429} and (status == 402 or _NO_CREDIT.search(words)):
-        return RequestRefused(f"The account at {spec.host} has no credit left{said}.")
+        return RequestRefused(
+            f"The account at {spec.host} has no credit left{said}. Add some there, or use another "
+            "model."
+        )
     if status in _PASSING or status >= 500:
         wait = complaint.retry_after
         asks = "" if wait is None else f" It asks to wait {wait:,.0f} seconds."
@@ -149,7 +156,9 @@ def _refused_otherwise(spec: ModelSpec, complaint: Complaint, said: str) -> Mode
             f"{spec.host} answered with a redirect (HTTP {status}), which is not followed so that "
             "the key goes nowhere else. Set the base URL anew."
         )
-    return RequestRefused(f"{spec.host} refused the request{said}.")
+    return RequestRefused(
+        f"{spec.host} refused the request{said}. Ask in another way, or use another model."
+    )
 
 
 def unreachable(spec: ModelSpec, error: BaseException, *, timed_out: bool) -> ModelUnreachable:
@@ -159,10 +168,17 @@ def unreachable(spec: ModelSpec, error: BaseException, *, timed_out: bool) -> Mo
             f"{spec.host} gave no sign of life for {spec.timeout:g} seconds. "
             "Look whether it is still at work, or allow it a longer timeout."
         )
-    advice = "Start the server there, or set another base URL."
+    advice = "Look whether the server runs there, or set another base URL."
     if not spec.base_url:
         advice = "Check this machine's way to the internet."
     return ModelUnreachable(f"Nothing answers at {spec.host} ({_why(error)}). {advice}")
+
+
+def lost(spec: ModelSpec, *, timed_out: bool) -> ModelUnreachable:
+    """The connection ended while the answer came."""
+    if timed_out:
+        return ModelUnreachable(f"{spec.host} sent nothing more for {spec.timeout:g} seconds.")
+    return ModelUnreachable(f"The connection to {spec.host} was lost. Try again.")
 
 
 def no_answer(spec: ModelSpec, what: str) -> RequestRefused:
@@ -193,7 +209,7 @@ def _said(spec: ModelSpec, complaint: Complaint) -> str:
 def _key_advice(spec: ModelSpec) -> str:
     if spec.key_name:
         return f"Set {spec.key_name} to a key that is valid there."
-    return "Give a key that is valid there."
+    return "It needs another one."
 
 
 def _names(spec: ModelSpec, names: Sequence[str]) -> str:
@@ -255,8 +271,8 @@ def _why(error: BaseException) -> str:
             return "its certificate is not trusted, or it does not speak TLS"
         if isinstance(cause, socket.gaierror):
             return "there is no host of that name"
-        if isinstance(cause, OSError) and cause.errno and cause.strerror:
-            return cause.strerror.lower()
+        if isinstance(cause, OSError) and cause.errno:
+            return os.strerror(cause.errno).lower()  # its own text repeats the address
     return "it closed the connection"
 
 

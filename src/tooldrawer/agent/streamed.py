@@ -7,7 +7,7 @@ from typing import Protocol
 import anyio
 import httpx2
 
-from tooldrawer.agent.failures import Complaint, no_answer, refused, unreachable
+from tooldrawer.agent.failures import Complaint, lost, no_answer, refused
 from tooldrawer.agent.server_events import ServerEvents
 from tooldrawer.agent.spec import ModelSpec
 from tooldrawer.errors import AnswerCut, ModelFailed, RequestRefused
@@ -19,12 +19,13 @@ MOST_TEXT = 2_000_000
 """Characters of text in one answer: ten times what any model writes at once."""
 MOST_BYTES = 64 * 1024 * 1024
 """Of one answer. Chunks of three letters come in 400 bytes, and a file may be in a call."""
-_LINGER = 1.0
+_LINGER = 0.5
 """Seconds for the end of the body once the answer is whole: then the connection is used again."""
 CONNECT = 10.0
 """Seconds until a connection is there; what comes after it has the model's own time limit."""
 LISTING = 3.0
 """Seconds for the names of the models that an endpoint has, which only make a message better."""
+_HELD_IN = {"chat": "choices", "responses": "output", "anthropic": "content"}
 _LAST = {"message_stop", "response.completed", "response.incomplete"}
 _DONE = "[DONE]"
 
@@ -156,7 +157,7 @@ class _Arrival:
         except httpx2.HTTPError as error:
             if not self._whole:
                 late = isinstance(error, httpx2.TimeoutException)
-                raise self._failed(unreachable(self._spec, error, timed_out=late)) from None
+                raise self._failed(lost(self._spec, timed_out=late)) from None
 
     def _weigh(self, chunk: bytes) -> None:
         self._size += len(chunk)
@@ -203,9 +204,9 @@ class _Arrival:
             raise no_answer(self._spec, "JSON that cannot be read")
         if complaint := Complaint.in_event(body):
             raise refused(self._spec, complaint, native=self._native)
-        answered = self._wire.read(body)
-        if not (answered.text or answered.calls or answered.raw):
+        if not isinstance(body.get(_HELD_IN[self._spec.wire]), list):
             raise no_answer(self._spec, "other JSON")
+        answered = self._wire.read(body)
         self._say(answered.text)
         return answered
 

@@ -32,6 +32,11 @@ def request(
     )
 
 
+def unheard(text: str) -> None:
+    """For those who only want the whole answer."""
+    del text
+
+
 @dataclass(slots=True)
 class Waits:
     """Sleeps in no time, and remembers."""
@@ -58,9 +63,15 @@ def response(
     return "\r\n".join((*lines, *headers, "Connection: close", "", "")).encode() + body
 
 
+def chunked(body: bytes) -> bytes:
+    """A whole HTTP response after which the connection stays open."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked"
+    return head + b"\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+
+
 @contextmanager
 def sending(*answers: bytes, hold: bool = False) -> Generator[str]:
-    """A server that sends these bytes, one answer a request, and then closes or keeps still."""
+    """A server that sends these bytes, one answer a connection, and then closes or keeps still."""
     done = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(
@@ -85,6 +96,26 @@ def _serve(listener: socket.socket, answers: Sequence[bytes], hold: threading.Ev
             connection.sendall(answer)
             if hold is not None:
                 hold.wait(30)
+
+
+@contextmanager
+def sending_on_one_line(*answers: bytes) -> Generator[str]:
+    """A server that takes one connection only, and answers all requests there."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                for answer in answers:
+                    if _read_request(connection):
+                        connection.sendall(answer)
+
+        thread = threading.Thread(target=serve, name="one line")
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            thread.join()
 
 
 def _read_request(connection: socket.socket) -> bool:

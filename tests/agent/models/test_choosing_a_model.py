@@ -124,7 +124,11 @@ def test_the_environment_of_the_process_counts_when_none_is_given(
         ({"model": "claude-sonnet-4-5"}, OPENAI, "ANTHROPIC_API_KEY"),
         ({"model": "gpt-5.4"}, ANTHROPIC, "OPENAI_API_KEY is not set"),
         ({"model": "qwen3"}, OPENAI | ANTHROPIC, "Nobody is known to serve a model named 'qwen3'"),
-        ({"model": "m", "base_url": "https://llm.example/v1"}, {}, "OPENAI_API_KEY is not set"),
+        (
+            {"model": "m", "base_url": "https://llm.example/v1"},
+            {},
+            "and OPENAI_API_KEY are not set",
+        ),
     ],
 )
 def test_what_is_missing_is_named_with_the_three_lines_that_help(
@@ -145,6 +149,7 @@ def test_what_is_missing_is_named_with_the_three_lines_that_help(
 def test_nobody_asks_for_a_key_nearby_and_none_of_the_environment_goes_there(host: str) -> None:
     wanted = Wanted(model="qwen3", base_url=f"http://{host}:8000/v1")
     assert model_spec(wanted, OPENAI).api_key == NO_KEY
+    assert model_spec(wanted, OPENAI | {"TOOLDRAWER_API_KEY": "mine"}).api_key == "mine"
 
 
 @pytest.mark.parametrize("host", ["api.groq.com", "api.deepseek.com", "openrouter.ai"])
@@ -155,7 +160,7 @@ def test_a_key_of_one_service_does_not_go_to_another(host: str) -> None:
 
 @pytest.mark.parametrize("wire", ["chat", "responses"])
 def test_a_wire_that_the_service_does_not_speak_is_refused(wire: Any) -> None:
-    with pytest.raises(ConfigError, match="api.anthropic.com"):
+    with pytest.raises(ConfigError, match=r"api\.anthropic\.com"):
         model_spec(Wanted(model="claude-opus-5", wire=wire), ANTHROPIC | OPENAI)
 
 

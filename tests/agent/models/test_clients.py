@@ -4,12 +4,13 @@ import json
 import logging
 import threading
 from dataclasses import replace
-from typing import Any, get_args
+from typing import get_args
 
 import anyio
 import pytest
 
-from tests.agent.models.fakes import KEY, READ_NOTE, Waits, request
+from tests.agent.models.asking import ask, failure, spec_of
+from tests.agent.models.fakes import KEY, READ_NOTE, Waits, request, unheard
 from tests.models.request import JsonObject
 from tests.models.script import (
     Call,
@@ -19,18 +20,17 @@ from tests.models.script import (
     Hold,
     Huge,
     InvalidUtf8,
-    Repeat,
     Say,
     Search,
     Turn,
 )
-from tests.models.server import ModelServer, scripted
+from tests.models.server import scripted
 from tests.requirements import requirement
 from tooldrawer.agent.connection import connected
 from tooldrawer.agent.retrying import Retrying
 from tooldrawer.agent.spec import ModelSpec, WireName
 from tooldrawer.agent.streamed import MOST_TEXT, encoded
-from tooldrawer.bridge import schemas
+from tooldrawer.call import ToolResult
 from tooldrawer.errors import (
     AnswerCut,
     ConfigError,
@@ -44,44 +44,19 @@ from tooldrawer.errors import (
     RequestRefused,
 )
 from tooldrawer.tool import Tool
-from tooldrawer.wire.message import Answered, Request, Said
+from tooldrawer.wire.message import Reply, Returned
 from tooldrawer.wire.wires import WIRES
 
 pytestmark = pytest.mark.anyio
 
 every_wire = pytest.mark.parametrize("wire", get_args(WireName))
+NO_CREDIT = "insufficient_quota"
+TOO_LONG = "context_length_exceeded"
 EXTRA: dict[str, JsonObject] = {
     "chat": {"stream": True, "stream_options": {"include_usage": True}},
     "responses": {"stream": True},
     "anthropic": {"stream": True},
 }
-
-
-def spec_of(wire: WireName, url: str, **changes: Any) -> ModelSpec:
-    base = url if wire == "anthropic" else f"{url}/v1"
-    spec = ModelSpec(
-        name="scripted", wire=wire, base_url=base, api_key=KEY, key_name="SOME_KEY", timeout=20
-    )
-    return replace(spec, **changes)
-
-
-async def ask(
-    wire: WireName, server: ModelServer | str, asked: Request | None = None, **changes: Any
-) -> tuple[Answered, list[str]]:
-    heard: list[str] = []
-    url = server if isinstance(server, str) else server.url
-    async with connected(spec_of(wire, url, **changes)) as model:
-        return await model.answer(asked or request(), heard.append), heard
-
-
-async def failure(
-    wire: WireName, server: ModelServer | str, asked: Request | None = None, **changes: Any
-) -> ModelFailed:
-    with pytest.raises(ModelFailed) as caught:
-        await ask(wire, server, asked, **changes)
-    assert KEY not in str(caught.value)
-    assert "\n" not in str(caught.value)
-    return caught.value
 
 
 @every_wire
@@ -104,23 +79,12 @@ async def test_the_bytes_on_the_wire_are_those_of_the_body(wire: WireName) -> No
     asked = request("Grüße 😀 \ud800 </script>")
     with scripted(Say("one"), Say("two")) as server:
         async with connected(spec_of(wire, server.url)) as model:
-            await model.answer(asked, str)
-            await model.answer(asked, str)
+            await model.answer(asked, unheard)
+            await model.answer(asked, unheard)
     expected = encoded({**WIRES[wire].body(asked), **EXTRA[wire]})
     assert [sent.body for sent in server.requests] == [expected, expected]
     assert list(json.loads(expected)) == [*WIRES[wire].body(asked), *EXTRA[wire]]
     assert not server.refusals
-
-
-@every_wire
-async def test_a_connection_is_used_again(wire: WireName) -> None:
-    with scripted(Repeat(Say("hello"))) as server:
-        ports: set[str] = set()
-        async with connected(spec_of(wire, server.url)) as model:
-            for _ in range(3):
-                await model.answer(request(), str)
-                ports.add(server.requests[-1].headers["host"])
-    assert len(server.requests) == 3
 
 
 @every_wire
@@ -164,19 +128,19 @@ async def test_a_busy_endpoint_is_asked_again_and_the_answer_heard_once(wire: Wi
     [
         (Fail(403, "not in your country"), KeyRefused),
         (Fail(402, "pay first"), RequestRefused),
-        (Fail(429, "pay first", type="insufficient_quota", code="insufficient_quota"), RequestRefused),
+        (Fail(429, "pay first", type=NO_CREDIT, code=NO_CREDIT), RequestRefused),
         (Fail(500, "oops"), ModelOverloaded),
         (Fail(502, "bad gateway"), ModelOverloaded),
         (Fail(503, "not now"), ModelOverloaded),
         (Fail(400, "prompt is too long: 200001 tokens > 200000 maximum"), ContextFull),
-        (Fail(400, "too much", code="context_length_exceeded", type="context_length_exceeded"), ContextFull),
+        (Fail(400, "too much", code=TOO_LONG, type=TOO_LONG), ContextFull),
         (Fail(400, "This model's maximum context length is 8192 tokens."), ContextFull),
         (Fail(413, "too large", type="request_too_large", code="request_too_large"), ContextFull),
         (Fail(400, "tool_search is no word that we like"), RequestRefused),
         (Fail(418, "a teapot"), RequestRefused),
     ],
     ids=lambda value: f"{value.status}-{value.message[:12]}" if isinstance(value, Fail) else "",
-)  # fmt: skip
+)
 async def test_each_refusal_is_told_as_what_it_is(
     wire: WireName, fail: Fail, kind: type[ModelFailed]
 ) -> None:
@@ -188,24 +152,17 @@ async def test_each_refusal_is_told_as_what_it_is(
 
 @pytest.mark.parametrize("wire", ["responses", "anthropic"])
 async def test_an_endpoint_without_deferral_is_told_from_other_refusals(wire: WireName) -> None:
-    search = next(tool for tool in schemas_of_the_bridge() if tool.name == "tool_search")
-    asked = Request(
-        model="scripted",
-        tools=(READ_NOTE, search),
-        messages=[Said(text="hello")],
-        native=True,
-        max_output=100,
-    )
-    refusal = Fail(
-        400, "tools.1.custom.defer_loading: Extra inputs are not permitted", code="unknown"
-    )
-    with scripted(refusal) as server:
-        failed = await failure(wire, server, asked)
+    search = Tool(name="tool_search", description="Find tools.")
+    found = ToolResult(tools=(READ_NOTE,))
+    with scripted(Search("notes")) as server:
+        answered, _ = await ask(wire, server, request(tools=(search,)))
+    returned = Returned(replies=(Reply(call=answered.calls[0], result=found),))
+    asked = request(tools=(search,))
+    native = replace(asked, messages=[*asked.messages, answered, returned], native=True)
+    with scripted(native=False) as server:
+        failed = await failure(wire, server, native)
     assert isinstance(failed, NativeRefused)
-
-
-def schemas_of_the_bridge() -> tuple[Tool, ...]:
-    return (Tool(name="tool_search", description=schemas.__doc__ or ""),)
+    assert server.url.removeprefix("http://") in str(failed)
 
 
 @every_wire
@@ -215,6 +172,7 @@ async def test_a_cut_stream_keeps_what_had_come(wire: WireName) -> None:
     assert isinstance(failed, AnswerCut)
     assert failed.text.startswith("one ")
     assert "broke off" in str(failed)
+    assert "connection" in str(failed)
 
 
 @every_wire
@@ -223,7 +181,7 @@ async def test_a_stream_that_is_cut_before_any_text_is_asked_again(wire: WireNam
     with scripted(Cut(Say("hello"), after=0), Say("hello")) as server:
         async with connected(spec_of(wire, server.url)) as model:
             retrying = Retrying(model, waits.told, sleep=waits.sleep)
-            answered = await retrying.answer(request(), str)
+            answered = await retrying.answer(request(), unheard)
     assert answered.text == "hello"
     assert isinstance(waits.seen[0][1], ModelUnreachable)
 
@@ -297,7 +255,7 @@ async def test_a_person_who_does_not_want_to_wait_ends_the_request(wire: WireNam
                 connected(spec_of(wire, server.url)) as model,
                 anyio.create_task_group() as group,
             ):
-                group.start_soon(model.answer, request(), str)
+                group.start_soon(model.answer, request(), unheard)
                 await anyio.to_thread.run_sync(server.wait_for, 1)
                 group.cancel_scope.cancel()
             while not server.disconnects:

@@ -10,8 +10,17 @@ from typing import get_args
 
 import pytest
 
-from tests.agent.models.fakes import response, sending
-from tests.agent.models.test_clients import ask, failure
+from tests.agent.models.asking import ask, failure, spec_of
+from tests.agent.models.fakes import (
+    chunked,
+    request,
+    response,
+    sending,
+    sending_on_one_line,
+    unheard,
+)
+from tests.models.request import JsonObject
+from tooldrawer.agent.connection import connected
 from tooldrawer.agent.spec import WireName
 from tooldrawer.errors import (
     AnswerCut,
@@ -25,7 +34,7 @@ from tooldrawer.errors import (
 pytestmark = pytest.mark.anyio
 
 every_wire = pytest.mark.parametrize("wire", get_args(WireName))
-WHOLE = {
+WHOLE: dict[str, JsonObject] = {
     "chat": {"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}]},
     "responses": {
         "status": "completed",
@@ -53,7 +62,7 @@ async def test_nobody_at_the_port(wire: WireName) -> None:
     assert isinstance(failed, ModelUnreachable)
     assert url.removeprefix("http://") in str(failed)
     assert "connection refused" in str(failed)
-    assert "Start the server" in str(failed)
+    assert "Look whether the server runs" in str(failed)
 
 
 @every_wire
@@ -132,6 +141,7 @@ async def test_a_stream_that_falls_silent_is_given_up(wire: WireName) -> None:
     with sending(begun, hold=True) as url:
         failed = await failure(wire, url, timeout=0.2)
     assert isinstance(failed, ModelUnreachable)
+    assert "0.2 seconds" in str(failed)
 
 
 @pytest.mark.parametrize("hold", [True, False])
@@ -142,6 +152,15 @@ async def test_a_stream_that_is_not_closed_after_its_end_is_not_waited_for(*, ho
     with sending(begun + told, hold=hold) as url:
         answered, _ = await ask("chat", url, timeout=60)
     assert answered.text == "hello"
+
+
+async def test_a_connection_is_used_again() -> None:
+    chunk = {"choices": [{"delta": {"content": "hello"}, "finish_reason": "stop"}]}
+    told = chunked(f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode())
+    with sending_on_one_line(told, told, told) as url:
+        async with connected(spec_of("chat", url)) as model:
+            for _ in range(3):
+                assert (await model.answer(request(), unheard)).text == "hello"
 
 
 @every_wire

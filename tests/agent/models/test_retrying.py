@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.agent.models.fakes import SPEC, Waits, request
+from tests.agent.models.fakes import SPEC, Waits, request, unheard
 from tooldrawer.agent.model import Model
 from tooldrawer.agent.retrying import Patience, Retrying
 from tooldrawer.agent.spec import ModelSpec
@@ -60,14 +60,14 @@ async def test_a_busy_model_is_asked_again_and_each_wait_is_told() -> None:
 async def test_waits_differ_by_chance_but_not_below_a_half() -> None:
     waits = Waits()
     model = ScriptedModel(ModelOverloaded("busy"), ModelOverloaded("busy"))
-    await retrying(model, waits, chance=0.0).answer(request(), str)
+    await retrying(model, waits, chance=0.0).answer(request(), unheard)
     assert waits.slept == [0.5, 1]
 
 
 async def test_what_the_endpoint_asks_to_wait_is_waited() -> None:
     waits = Waits()
     await retrying(ScriptedModel(ModelOverloaded("busy", retry_after=7)), waits).answer(
-        request(), str
+        request(), unheard
     )
     assert waits.slept == [7]
 
@@ -75,7 +75,7 @@ async def test_what_the_endpoint_asks_to_wait_is_waited() -> None:
 async def test_an_endpoint_that_asks_for_an_hour_is_not_waited_for() -> None:
     model, waits = ScriptedModel(ModelOverloaded("busy", retry_after=3600)), Waits()
     with pytest.raises(ModelOverloaded):
-        await retrying(model, waits).answer(request(), str)
+        await retrying(model, waits).answer(request(), unheard)
     assert (model.asked, waits.slept) == (1, [])
 
 
@@ -84,14 +84,14 @@ async def test_after_the_last_try_the_failure_goes_up() -> None:
     patience = Patience(overloaded=3, longest=1.5)
     asking = Retrying(model, waits.told, patience=patience, sleep=waits.sleep, chance=lambda: 1.0)
     with pytest.raises(ModelOverloaded):
-        await asking.answer(request(), str)
+        await asking.answer(request(), unheard)
     assert (model.asked, waits.slept) == (3, [1, 1.5])
 
 
 async def test_a_silent_endpoint_is_asked_once_more() -> None:
     model, waits = ScriptedModel(*[ModelUnreachable("nobody")] * 9), Waits()
     with pytest.raises(ModelUnreachable):
-        await retrying(model, waits).answer(request(), str)
+        await retrying(model, waits).answer(request(), unheard)
     assert (model.asked, waits.slept) == (2, [1])
 
 
@@ -109,7 +109,7 @@ async def test_what_was_said_is_never_said_again(failure: ModelFailed) -> None:
 async def test_what_will_not_get_better_goes_up_at_once(failure: ModelFailed) -> None:
     model, waits = ScriptedModel(failure), Waits()
     with pytest.raises(type(failure)) as caught:
-        await retrying(model, waits).answer(request(), str)
+        await retrying(model, waits).answer(request(), unheard)
     assert caught.value is failure
     assert waits.slept == []
 

@@ -1,5 +1,7 @@
 """Events out of bytes, wherever these were cut."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,11 +24,7 @@ TOLD = ['{"a": 1}', "first\nsecond", "café", "returns", "[DONE]"]
 def test_the_events_are_the_same_however_the_bytes_are_cut(cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), len(SENT)]
     events = ServerEvents()
-    told = [
-        data
-        for start, end in zip(edges, edges[1:], strict=False)
-        for data in events.feed(SENT[start:end])
-    ]
+    told = [data for start, end in pairwise(edges) for data in events.feed(SENT[start:end])]
     assert told == TOLD
 
 
