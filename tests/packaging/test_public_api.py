@@ -32,6 +32,7 @@ PUBLIC = [
     "Ledger",
     "Limits",
     "Next",
+    "Prices",
     "RateLimit",
     "Recipe",
     "Registry",

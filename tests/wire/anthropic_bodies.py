@@ -6,6 +6,10 @@ from typing import Any
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 from pydantic import TypeAdapter
 
+from tests.models import anthropic_rules
+from tests.models.request import Options
+from tests.models.request import Request as HttpRequest
+from tests.wire.checked import check
 from tests.wire.growing import as_bytes
 from tooldrawer.call import ToolResult
 from tooldrawer.tool import Json, JsonObject, Tool
@@ -20,8 +24,18 @@ SEARCH = Asked(name="tool_search", arguments={"query": "x"}, id="toolu_2")
 
 def body(*messages: Message, **more: Any) -> Any:
     made = anthropic.body(Request(model="model-1", messages=messages, **more))
-    PARAMS.validate_python(json.loads(as_bytes(made)), strict=False)
+    check(PARAMS, json.loads(as_bytes(made)))
     return made
+
+
+def assert_taken(made: Any) -> None:
+    """The scripted server, which is as strict as the API, takes the body."""
+    sent = as_bytes(made)
+    headers = {"x-api-key": "key", "anthropic-version": "2023-06-01"}
+    request = HttpRequest(
+        wire="anthropic", path="", query={}, headers=headers, body=sent, json=json.loads(sent)
+    )
+    anthropic_rules.check(request, Options(), lambda thinking: "s")
 
 
 def content(*messages: Message, **more: Any) -> Any:

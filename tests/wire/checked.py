@@ -1,7 +1,7 @@
 """A body held against the types of a provider's SDK, to the last item."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 
@@ -20,5 +20,5 @@ def _take_all(value: Any) -> None:
     if isinstance(value, Mapping):
         _take_all(value.values())
     elif isinstance(value, Iterable):
-        for item in value:
+        for item in cast("Iterable[Any]", value):
             _take_all(item)

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.golden import conversations
 from tests.golden.conversations import PIXEL
@@ -16,12 +17,14 @@ from tests.wire.anthropic_bodies import (
     PARAMS,
     SEARCH,
     TOOL,
+    assert_taken,
     body,
     content,
     response,
     returned,
     used,
 )
+from tests.wire.checked import check
 from tests.wire.growing import as_bytes, conversation, grows, request, steps
 from tooldrawer.call import ToolResult, text_block
 from tooldrawer.tool import Json, JsonObject, Tool
@@ -35,11 +38,11 @@ def test_a_conversation_has_the_bytes_that_were_written_down(native: bool) -> No
     name = "anthropic-native" if native else "anthropic"
     bytes_now = conversations.written(anthropic.body, native=native)
     assert bytes_now == conversations.file(name).read_bytes()
-    PARAMS.validate_json(bytes_now)
+    check(PARAMS, json.loads(bytes_now))
 
 
 @requirement("CACHE-3")
-@quick(60)
+@quick(40)
 @given(steps())
 def test_a_request_begins_with_the_one_before_it(done: Any) -> None:
     bodies = [anthropic.body(request(each)) for each in conversation(done, used, anthropic.read)]
@@ -47,7 +50,7 @@ def test_a_request_begins_with_the_one_before_it(done: Any) -> None:
 
 
 @requirement("CACHE-2")
-@quick(60)
+@quick(40)
 @given(steps())
 def test_found_tools_are_added_at_the_end_and_change_nothing_before_them(done: Any) -> None:
     bodies: list[Any] = [
@@ -62,6 +65,14 @@ def test_found_tools_are_added_at_the_end_and_change_nothing_before_them(done: A
         names = [tool["name"] for tool in each["tools"]]
         assert len(set(names)) == len(names)
         assert set(_references(each)) <= set(names)
+
+
+@quick(50)
+@given(steps(), st.booleans())
+def test_no_conversation_makes_a_request_that_the_api_refuses(done: Any, native: bool) -> None:
+    for messages in conversation(done, used, anthropic.read):
+        made: Any = anthropic.body(request(messages, native=native))
+        assert_taken(made)
 
 
 def _prompt(made: Any) -> Json:
@@ -132,6 +143,14 @@ def test_tools_of_a_summary_are_shown_in_full_before_those_found_since() -> None
     assert shown == [("tool_search", False), ("found", False), ("new", True)]
 
 
+def test_a_direct_tool_is_shown_once_and_as_it_is_now() -> None:
+    now, then = (Tool(name="found", description=text) for text in ("Now.", "Then."))
+    search = returned(ToolResult(tools=(then,)), SEARCH)
+    talk = (Summary(text="Before.", tools=(then,)), Answered(calls=(SEARCH,)), search)
+    made = body(*talk, tools=(now,), native=True)
+    assert [tool["description"] for tool in made["tools"]] == ["Now."]
+
+
 def test_an_array_is_never_deferred_whole() -> None:
     assert anthropic.tools((), native=True, learned=(TOOL,)) == [anthropic.render(TOOL)]
 
@@ -167,9 +186,9 @@ def test_what_a_search_says_besides_is_said_after_all_results() -> None:
     )
     asked = Answered(calls=(SEARCH, CALL))
     sent = content(Said(text="Hi"), asked, message, tools=(TOOL,), native=True)
-    assert [block["type"] for block in sent] == ["tool_result", "tool_result", *["text"] * 4]
+    assert [block["type"] for block in sent] == ["tool_result", "tool_result", "text"]
     assert sent[0]["content"] == [{"type": "tool_reference", "tool_name": "found"}]
-    assert [block["text"] for block in sent[2:]] == [
+    assert sent[2]["text"].splitlines() == [
         "Other words.",
         "One is down.",
         "Call something.",

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 from tests.golden import conversations
 from tests.golden.conversations import PIXEL
+from tests.models.gemini import GeminiWire
+from tests.models.request import Options
+from tests.models.request import Request as HttpRequest
 from tests.properties.strategies import nested_in, quick
 from tests.requirements import requirement
 from tests.wire.growing import as_bytes, conversation, grows, odd, request, steps
@@ -32,6 +35,7 @@ from tooldrawer.wire.message import (
 )
 
 CALL = Asked(name="look", arguments={"a": 1}, id="call_1")
+UNSIGNED = "skip_thought_signature_validator"
 PICTURE: JsonObject = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
 
 
@@ -70,7 +74,7 @@ def chunk(*given: JsonObject, finish: str | None = None, **more: Json) -> dict[s
 def answered(text: str, calls: Sequence[Asked]) -> JsonObject:
     """An answer as the API writes it."""
     rows: list[JsonObject] = [
-        {"functionCall": {"name": call.name, "args": call.arguments}, "thoughtSignature": "c2ln"}
+        {"functionCall": {"name": call.name, "args": call.arguments}, "thoughtSignature": UNSIGNED}
         for call in calls
     ]
     return chunk({"text": "Hm.", "thought": True}, {"text": text}, *rows, finish="STOP")
@@ -84,11 +88,27 @@ def test_a_conversation_has_the_bytes_that_were_written_down() -> None:
 
 
 @requirement("CACHE-3")
-@quick(60)
+@quick(40)
 @given(steps())
 def test_a_request_begins_with_the_one_before_it(done: Any) -> None:
     bodies = [gemini.body(request(each)) for each in conversation(done, answered, gemini.read)]
     assert all(grows(one, other) for one, other in pairwise(bodies))
+
+
+@quick(50)
+@given(steps())
+def test_no_conversation_makes_a_request_that_the_api_refuses(done: Any) -> None:
+    for messages in conversation(done, answered, gemini.read):
+        sent = as_bytes(gemini.body(request(messages)))
+        came = HttpRequest(
+            wire="gemini",
+            path="/v1beta/models/gemini-3-pro:generateContent",
+            query={},
+            headers={"x-goog-api-key": "key"},
+            body=sent,
+            json=json.loads(sent),
+        )
+        GeminiWire().read(came, Options())
 
 
 @requirement("CACHE-2")
@@ -202,7 +222,7 @@ def test_a_call_without_an_id_has_always_the_same_one_and_no_other_has_it() -> N
     assert len({call.id for call in (*first, *later)}) == 3
 
 
-def test_calls_that_would_be_refused_are_mended_and_keep_their_signature() -> None:
+def test_calls_that_would_be_refused_are_mended_and_not_passed_off_as_signed() -> None:
     broken: JsonObject = {
         "functionCall": {"name": "", "args": "no"},
         "thoughtSignature": "YQ==",
@@ -211,7 +231,7 @@ def test_calls_that_would_be_refused_are_mended_and_keep_their_signature() -> No
     assert sent == [
         {
             "functionCall": {"name": "unnamed_tool", "args": {"_malformed": "no"}},
-            "thoughtSignature": "YQ==",
+            "thoughtSignature": "skip_thought_signature_validator",
         }
     ]
 

@@ -4,16 +4,16 @@ Written against the types of anthropic 2.8. What it answers is read in `anthropi
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from typing import assert_never, cast
+from typing import assert_never
 
-from tooldrawer.call import ToolResult, thaw
+from tooldrawer.call import thaw
 from tooldrawer.tool import Json, JsonObject, Tool
 from tooldrawer.wire.anthropic_answer import WIRE, AnthropicStream, calls, read
 from tooldrawer.wire.anthropic_schema import accepted
-from tooldrawer.wire.content import Part, parts
-from tooldrawer.wire.mended import arguments, name_of, object_of, whole_json
+from tooldrawer.wire.content import NOTHING, Part, parts, said_beside
+from tooldrawer.wire.mended import name_of, object_of, whole_object
 from tooldrawer.wire.message import (
     Answered,
     Asked,
@@ -24,7 +24,7 @@ from tooldrawer.wire.message import (
     Said,
     Summary,
 )
-from tooldrawer.wire.odd import a_text, an_object, objects
+from tooldrawer.wire.odd import a_text, an_object
 from tooldrawer.wire.overlay import overlaid
 
 __all__ = ["AnthropicStream", "body", "calls", "read", "render", "results", "tools"]
@@ -38,8 +38,6 @@ conversation."""
 _NO_ANSWER = "(no answer)"
 _NO_TEXT = "(nothing)"
 _ID = re.compile(r"[A-Za-z0-9_-]+")
-_SAID_BESIDE = ("note", "hint", "advice")
-"""What a search reply tells besides its matches."""
 
 
 def render(tool: Tool) -> dict[str, Json]:
@@ -72,7 +70,7 @@ def body(request: Request) -> dict[str, Json]:
     if request.system.strip():
         sent["system"] = request.system
     sent["messages"] = [_message(message, request) for message in request.messages]
-    return cast("dict[str, Json]", whole_json(sent))
+    return whole_object(sent)
 
 
 def tools(
@@ -84,7 +82,9 @@ def tools(
     the prompt until a search refers to them. Each stays as it was found, also when its server
     changes or leaves: the API refuses a reference to a tool that is not there.
     """
-    array = {tool.name: _entry(tool) for tool in tools}
+    array: dict[str, dict[str, Json]] = {}
+    for tool in tools:
+        array.setdefault(tool.name, _entry(tool))
     if native:
         # The API refuses an array in which everything is deferred.
         mark: dict[str, Json] = {"defer_loading": True} if array else {}
@@ -96,7 +96,7 @@ def tools(
 
 def results(replies: Iterable[Reply]) -> list[dict[str, Json]]:
     """The message to append for a turn's calls: all results, then what has no place in them."""
-    return [cast("dict[str, Json]", whole_json(_returned(replies, native=True)))]
+    return [whole_object(_returned(replies, native=True))]
 
 
 def _entry(tool: Tool) -> dict[str, Json]:
@@ -116,7 +116,7 @@ def _message(message: Message, request: Request) -> JsonObject:
     # into the first would rewrite what was sent before.
     match message:
         case Said() | Summary():
-            return {"role": "user", "content": [_text(message.text or _NO_TEXT)]}
+            return {"role": "user", "content": [_text(message.text)]}
         case Returned():
             return _returned(message.replies, native=request.native)
         case Answered():
@@ -207,7 +207,8 @@ def _result(reply: Reply, *, native: bool) -> tuple[JsonObject, Sequence[Json]]:
     if native and result.tools and not result.is_error:
         names = dict.fromkeys(tool.name for tool in result.tools)
         block["content"] = [{"type": "tool_reference", "tool_name": name} for name in names]
-        return block, [_text(text) for text in _said_beside(result)]
+        beside = said_beside(result)
+        return block, [_text(beside)] if beside and beside != NOTHING else ()
     shown = [_part(part) for part in parts(result)]
     if not result.is_error:
         return {**block, "content": shown}, ()
@@ -217,22 +218,6 @@ def _result(reply: Reply, *, native: bool) -> tuple[JsonObject, Sequence[Json]]:
     if others:
         texts.append(_text("[what came with this error is shown after the results]"))
     return {**block, "content": texts, "is_error": True}, others
-
-
-def _said_beside(result: ToolResult) -> Sequence[str]:
-    """What a search says besides the tools it found: advice, notes, and what others added to it."""
-    said: list[str] = []
-    for part in parts(result):
-        if not isinstance(part, str):
-            continue
-        value = arguments(part)
-        if not isinstance(value, Mapping):
-            said.append(part)
-            continue
-        reply = cast("JsonObject", value)
-        replies = (*objects(reply.get("results")), reply)
-        said += [a_text(each.get(key)) for each in replies for key in _SAID_BESIDE]
-    return tuple(dict.fromkeys(text for text in said if text.strip()))
 
 
 def _part(part: Part) -> dict[str, Json]:

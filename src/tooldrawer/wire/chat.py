@@ -29,7 +29,7 @@ from tooldrawer.wire.openai import render
 from tooldrawer.wire.openai_schema import accepted
 
 WIRE = "chat"
-_CUT_SHORT = {"length", "content_filter"}
+_CUT_SHORT = {"length", "content_filter", "error"}
 _NOT_TAKEN_BACK = {
     "annotations", "audio", "function_call", "images", "parsed",
     "reasoning",  # Groq refuses its own; who needs reasoning back calls it by other names
@@ -183,13 +183,12 @@ def _answered(message: JsonObject, *, finish: Json, usage: Usage, answer: str) -
 
 def _sent_back(message: JsonObject, rows: list[Json]) -> JsonObject:
     """The message in its own order, without what endpoints refuse."""
-    raw: dict[str, Json] = {} if "role" in message else {"role": "assistant"}
-    for key, value in message.items():
-        if key not in _NOT_TAKEN_BACK and (value is not None or key == "content"):
-            raw[key] = value
-    raw["role"] = "assistant"
-    content = raw.get("content")
-    if not isinstance(content, str | list):
+    raw = {
+        key: value
+        for key, value in {**message, "role": "assistant"}.items()
+        if key not in _NOT_TAKEN_BACK and (value is not None or key == "content")
+    }
+    if not isinstance(raw.get("content"), str | list):
         # A message with neither content nor calls is refused.
         raw["content"] = None if rows else ""
     if rows:

@@ -71,7 +71,9 @@ def parts(result: ToolResult) -> tuple[Part, ...]:
     repeat it as text, as the protocol asks them to.
     """
     found = [part for block in result.content for part in _of(block) if part]
-    has_text = any(block.get("type") == "text" and a_text(block.get("text")) for block in result.content)
+    has_text = any(
+        block.get("type") == "text" and a_text(block.get("text")) for block in result.content
+    )
     if result.structured is not None and not has_text:
         found.insert(0, json.dumps(result.structured, ensure_ascii=False, separators=(",", ":")))
     return tuple(found) or (NOTHING,)

@@ -23,6 +23,7 @@ def failure(error: Json) -> ModelFailed:
     message = told.get("message")
     said = whole(message).strip() if isinstance(message, str) else ""
     said = said or next((str(code) for code in codes if code), "it gave no reason")
+    said = said if said.endswith((".", "!", "?")) else f"{said}."
     if any(code in _FULL for code in codes if isinstance(code, str)):
         return ContextFull(
             f"The conversation is longer than the model reads: {said} "

@@ -6,13 +6,13 @@ in its body. Gemini has no deferral of its own, so `native` changes nothing here
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import assert_never, cast
+from typing import assert_never
 
 from tooldrawer.call import thawed
 from tooldrawer.tool import Json, JsonObject, Tool
 from tooldrawer.wire.content import Blob, parts
-from tooldrawer.wire.gemini_answer import WIRE, GeminiStream, calls, is_made, outward, read
-from tooldrawer.wire.mended import name_of, object_of, whole_json
+from tooldrawer.wire.gemini_answer import WIRE, GeminiStream, calls, inward, is_made, outward, read
+from tooldrawer.wire.mended import name_of, object_of, whole_object
 from tooldrawer.wire.message import (
     Answered,
     Asked,
@@ -23,13 +23,13 @@ from tooldrawer.wire.message import (
     Said,
     Summary,
 )
-from tooldrawer.wire.odd import an_object
+from tooldrawer.wire.odd import a_text, an_object
 
 __all__ = ["GeminiStream", "body", "calls", "read", "render", "results", "tools"]
 
 _MEDIA = ("image/png", "image/jpeg", "image/webp", "application/pdf")
 """What a function's response may hold."""
-_OF_ANOTHER = "skip_thought_signature_validator"
+_SIGNED: JsonObject = {"thoughtSignature": "skip_thought_signature_validator"}
 """The signature that Google documents for calls that Gemini did not make itself. Since Gemini 3, a
 call without a signature is refused."""
 _OLD = re.compile(r"\bgemini-[12]\b")
@@ -58,7 +58,7 @@ def body(request: Request) -> dict[str, Json]:
         sent["generationConfig"] = {"maxOutputTokens": request.max_output}
     is_old = _OLD.search(request.model) is not None
     sent["contents"] = [_content(it, request.search, is_old=is_old) for it in request.messages]
-    return cast("dict[str, Json]", whole_json(sent))
+    return whole_object(sent)
 
 
 def tools(
@@ -72,7 +72,7 @@ def tools(
 
 def results(replies: Iterable[Reply]) -> list[dict[str, Json]]:
     """The content to append for a turn's calls."""
-    return [cast("dict[str, Json]", whole_json(_returned(replies, "tool_search", is_old=False)))]
+    return [whole_object(_returned(replies, "tool_search", is_old=False))]
 
 
 def _content(message: Message, search: str, *, is_old: bool) -> JsonObject:
@@ -84,24 +84,33 @@ def _content(message: Message, search: str, *, is_old: bool) -> JsonObject:
         case Answered():
             own = message.wire == WIRE and bool(message.raw)
             sent: list[Json] = list(
-                _own(message) if own else _rewritten(message, search, is_old=is_old)
+                _own(message, is_old=is_old) if own else _rewritten(message, search, is_old=is_old)
             )
             return {"role": "model", "parts": sent or [{"text": _NO_ANSWER}]}
         case _:
             assert_never(message)
 
 
-def _own(message: Answered) -> Iterator[JsonObject]:
+def _own(message: Answered, *, is_old: bool) -> Iterator[JsonObject]:
     """The parts as they came: their signatures hold for them only, and in their order."""
     for part in message.raw:
         if "functionCall" in part:
-            call = an_object(part["functionCall"])
-            mended = {**call, "name": outward(name_of(call.get("name")))}
-            if "args" in call:
-                mended["args"] = object_of(call["args"])
-            yield {**part, "functionCall": mended}
+            yield _mended(part, is_old=is_old)
         elif part.get("text") or part.keys() - {"text", "thought"}:
             yield part
+
+
+def _mended(part: JsonObject, *, is_old: bool) -> JsonObject:
+    """The call as it came, or one that can be sent back; that is not the call that was signed."""
+    call = an_object(part["functionCall"])
+    sent = {**call, "name": outward(name_of(inward(a_text(call.get("name")))))}
+    if "args" in call:
+        sent["args"] = object_of(call["args"])
+    if sent == call:
+        return part
+    rest = {key: value for key, value in part.items() if key != "thoughtSignature"}
+    is_signed = "thoughtSignature" in part and not is_old
+    return {**rest, "functionCall": sent, **(_SIGNED if is_signed else {})}
 
 
 def _rewritten(message: Answered, search: str, *, is_old: bool) -> Iterator[JsonObject]:
@@ -118,7 +127,7 @@ def _rewritten(message: Answered, search: str, *, is_old: bool) -> Iterator[Json
         }
         # Of calls that were made together, only the first one has a signature.
         if position == 0 and not is_old:
-            part["thoughtSignature"] = _OF_ANOTHER
+            part |= _SIGNED
         yield part
 
 
