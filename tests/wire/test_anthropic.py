@@ -94,11 +94,13 @@ def _references(made: Any) -> list[str]:
     ]
 
 
-def test_nothing_is_marked_for_the_cache_but_the_request_itself() -> None:
+def test_the_marks_for_the_cache_stand_where_nothing_moves() -> None:
     made = body(Said(text="Hi"), tools=(TOOL,), system="Be brief.")
     assert list(made) == ["model", "max_tokens", "cache_control", "tools", "system", "messages"]
-    assert as_bytes(made).count(b"cache_control") == 1
-    assert made["cache_control"] == {"type": "ephemeral"}
+    mark = {"type": "ephemeral"}
+    assert made["cache_control"] == mark
+    assert made["system"] == [{"type": "text", "text": "Be brief.", "cache_control": mark}]
+    assert as_bytes(made).count(b"cache_control") == 2
 
 
 def test_without_tools_and_system_there_is_no_such_field() -> None:

@@ -30,11 +30,12 @@ from tooldrawer.wire.overlay import overlaid
 __all__ = ["AnthropicStream", "body", "calls", "read", "render", "results", "tools"]
 
 MAX_OUTPUT = 16_384
-"""Tokens of an answer where nobody says how many. The API wants a number. Every model that
-anthropic 2.8 names takes 64,000; beyond 21,333 its client refuses to wait without a stream."""
+"""Tokens of an answer where nobody says how many. The API wants a number; beyond 21,333 the client
+of anthropic 2.8 refuses to wait without a stream."""
 _MOST_BASE64 = 5 * 1024 * 1024
 """Characters of a picture: a longer one is refused, and with it all that follows in the
 conversation."""
+_CACHED: JsonObject = {"type": "ephemeral"}
 _NO_ANSWER = "(no answer)"
 _NO_TEXT = "(nothing)"
 _ID = re.compile(r"[A-Za-z0-9_-]+")
@@ -56,19 +57,20 @@ def body(request: Request) -> dict[str, Json]:
     """The whole request but for `stream`.
 
     What grows comes last. The API marks the last block for its cache by itself, so no mark has to
-    move through the conversation.
+    move through the conversation. It looks back from there only so far: the mark on the system text,
+    which never moves either, keeps the tools in the cache after a turn of very many calls.
     """
     shown = (*request.tools, *request.carried) if request.native else request.tools
     learned = request.learned if request.native else ()
     sent: dict[str, Json] = {
         "model": request.model,
         "max_tokens": request.max_output or MAX_OUTPUT,
-        "cache_control": {"type": "ephemeral"},
+        "cache_control": _CACHED,
     }
     if array := tools(shown, native=request.native, learned=learned):
         sent["tools"] = array
     if request.system.strip():
-        sent["system"] = request.system
+        sent["system"] = [{"type": "text", "text": request.system, "cache_control": _CACHED}]
     sent["messages"] = [_message(message, request) for message in request.messages]
     return whole_object(sent)
 
