@@ -19,7 +19,7 @@ from tests.models.request import (
 )
 from tests.models.script import Call, Fail, Turn, as_call
 from tests.models.stream import Reply, event, pieces
-from tests.models.usage import Usage
+from tests.models.usage import Usage, prompt
 
 _TYPES = {
     400: "invalid_request_error",
@@ -129,7 +129,7 @@ def _prompt(body: JsonObject, tools: list[JsonObject]) -> bytes:
         # A breakpoint says where to cut; it is not part of what is cached.
         return {key: expanded(item) for key, item in value.items() if key != "cache_control"}
 
-    return compact(expanded([direct, body.get("system"), body["messages"]]))
+    return prompt(expanded([direct, body.get("system")]), expanded(body["messages"]))
 
 
 def _wants_cache(body: JsonObject) -> bool:

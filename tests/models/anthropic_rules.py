@@ -160,6 +160,9 @@ def _check_hosted(tool: JsonObject, where: str, options: Options) -> None:
             " expected tags: 'custom'"
         )
 
+    if not isinstance(tool.get("name"), str):
+        raise Refused(f"{where}{kind}.name: Field required")
+
 
 def _check_name(name: str, where: str) -> None:
     if not _NAME.fullmatch(name):

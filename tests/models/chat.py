@@ -20,14 +20,13 @@ from tests.models.request import (
     Request,
     Result,
     Seen,
-    compact,
     is_object,
     objects,
     text_of,
 )
 from tests.models.script import Call, Fail, Turn, as_call
 from tests.models.stream import Reply, event, pieces
-from tests.models.usage import Usage
+from tests.models.usage import Usage, prompt
 
 _FIELDS = frozenset(CompletionCreateParamsStreaming.__annotations__)
 _ROLES = ("system", "assistant", "user", "function", "tool", "developer")
@@ -59,7 +58,7 @@ class ChatWire:
                 if message["role"] == "tool"
             ),
             users=tuple(text_of(m.get("content")) for m in messages if m["role"] == "user"),
-            prompt=compact([tools, messages]),
+            prompt=prompt(tools, messages),
             namespaces={},
         )
 

@@ -20,7 +20,7 @@ from tests.models.request import (
 )
 from tests.models.script import Call, Fail, Turn, as_call
 from tests.models.stream import Reply, pieces
-from tests.models.usage import Usage
+from tests.models.usage import Usage, prompt
 
 # Read from google-genai's own conversions (google/genai/models.py) rather than imported: the
 # package takes seconds to load, and has the fields of the wire only inside functions.
@@ -36,6 +36,8 @@ _PARTS = (
     "text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode",
     "codeExecutionResult", "thought", "thoughtSignature", "videoMetadata", "mediaResolution",
 )  # fmt: skip
+# What Google documents for calls that Gemini did not make itself.
+_UNSIGNED = ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go")
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _STATUS = {
     400: "INVALID_ARGUMENT",
@@ -63,6 +65,7 @@ class GeminiWire:
         declared = _declared(body)
         contents = _checked_contents(body)
         _check_pairs(contents)
+        _check_signed(contents, model)
         answers = [
             part["functionResponse"] for part in _parts(contents) if "functionResponse" in part
         ]
@@ -73,7 +76,7 @@ class GeminiWire:
             names=frozenset(one["name"] for one in declared),
             results=tuple(_result(one) for one in answers),
             users=tuple(filter(None, (_said(content) for content in contents))),
-            prompt=compact([body.get("tools"), body.get("systemInstruction"), contents]),
+            prompt=prompt([body.get("tools"), body.get("systemInstruction")], contents),
             namespaces={},
         )
 
@@ -209,12 +212,34 @@ def _check_part(part: JsonObject, where: str) -> None:
         raise Refused(
             f"* GenerateContentRequest.{where}.function_response.response: must be an object."
         )
-    signature = part.get("thoughtSignature")
+    _check_signature(part)
+
+
+def _check_signature(part: JsonObject) -> None:
+    if "thoughtSignature" not in part or part["thoughtSignature"] in _UNSIGNED:
+        return
     # The client library sends the URL-safe alphabet.
-    if part.get("thought") and signature is not None:
-        given = str(signature).replace("-", "+").replace("_", "/")
-        if given != thought_signature(str(part.get("text"))):
-            raise Refused("Thought signature is not valid.")
+    given = str(part["thoughtSignature"]).replace("-", "+").replace("_", "/")
+    expected = thought_signature(str(part.get("text")))
+    if "functionCall" in part:
+        expected = _signed(part["functionCall"])
+    if given != expected:
+        raise Refused("Thought signature is not valid.")
+
+
+def _check_signed(contents: list[JsonObject], model: str) -> None:
+    """Since Gemini 3, the calls of the current turn are signed."""
+    if not model.startswith("gemini-3"):
+        return
+    for content in reversed(contents):
+        if _said(content):
+            return
+        calls = [part for part in _camels(content["parts"]) if "functionCall" in part]
+        if calls and "thoughtSignature" not in calls[0]:
+            raise Refused(
+                "Function call is missing a thought_signature in functionCall parts. This is"
+                " required for tools to work correctly."
+            )
 
 
 def _check_pairs(contents: list[JsonObject]) -> None:
@@ -273,7 +298,12 @@ def _thought(turn: Turn) -> list[JsonObject]:
 def _called(call: Call, number: int, index: int) -> JsonObject:
     told: JsonObject = {} if call.name is None else {"name": call.name}
     told |= {"args": _object(call), "id": call.id or f"call_{number}_{index}"}
-    return {"functionCall": told}
+    # Of calls that are made together, the first one is signed.
+    return {"functionCall": told} | ({"thoughtSignature": _signed(told)} if not index else {})
+
+
+def _signed(call: JsonObject) -> str:
+    return thought_signature(compact([call.get("name"), call.get("args")]).decode())
 
 
 def _candidate(parts: list[JsonObject], finish: str | None) -> JsonObject:

@@ -13,14 +13,13 @@ from tests.models.request import (
     Request,
     Result,
     Seen,
-    compact,
     objects,
     text_of,
 )
-from tests.models.responses_rules import check
+from tests.models.responses_rules import check, check_namespaces
 from tests.models.script import Call, Fail, Huge, Search, Turn, as_call
 from tests.models.stream import Reply, event, pieces
-from tests.models.usage import Usage
+from tests.models.usage import Usage, prompt
 
 
 class ResponsesWire:
@@ -30,7 +29,6 @@ class ResponsesWire:
 
     def __init__(self) -> None:
         self._said: dict[str, list[JsonObject]] = {}
-        self._read: dict[int, list[JsonObject]] = {}
 
     def read(self, request: Request, options: Options) -> Seen:
         """What a model sees, if the API would take the request."""
@@ -39,27 +37,25 @@ class ResponsesWire:
         check(request, items, options, sealed)
         tools = objects(body.get("tools"))
         names, namespaces = _callable(tools, items)
-        seen = Seen(
+        check_namespaces(items, namespaces, options)
+        direct = [tool for tool in tools if not _deferred(tool)]
+        return Seen(
             request=request,
             model=body["model"],
             streamed=body.get("stream") is True,
             names=names,
             results=tuple(filter(None, (_result(item) for item in items))),
             users=tuple(text_of(i.get("content")) for i in items if i.get("role") == "user"),
-            prompt=compact(
-                [[t for t in tools if not _deferred(t)], body.get("instructions"), items]
-            ),
+            prompt=prompt([direct, body.get("instructions")], items),
             searches=any(_searches(tool) for tool in tools),
             namespaces=namespaces,
         )
-        self._read[id(seen)] = items
-        return seen
 
     def answer(self, turn: Turn, seen: Seen, usage: Usage, number: int) -> Reply:
         """The turn as a response and as events."""
         output = _output(turn, seen, number)
         whole = _response(seen, usage, output, f"resp_{number}", truncated=turn.truncated)
-        self._said[whole["id"]] = [*self._read.pop(id(seen), []), *output]
+        self._said[whole["id"]] = [*self._before(seen.json), *_items(seen.json), *output]
         return Reply(whole=whole, **_events(whole))
 
     def fail(self, fail: Fail) -> JsonObject:
@@ -105,28 +101,34 @@ def _searches(tool: JsonObject) -> bool:
     return tool.get("type") == "tool_search" and tool.get("execution") == "client"
 
 
+def _namespaces(tools: list[JsonObject]) -> dict[str, str]:
+    """The namespace of each function; a loaded one that is in none has one of its own name."""
+    found: dict[str, str] = {}
+    for tool in tools:
+        if tool.get("type") == "namespace":
+            found |= dict.fromkeys((one["name"] for one in objects(tool["tools"])), tool["name"])
+        elif "name" in tool:
+            found[tool["name"]] = tool["name"]
+    return found
+
+
 def _callable(
     tools: list[JsonObject], items: list[JsonObject]
 ) -> tuple[frozenset[str], dict[str, str]]:
-    """Names that are shown, at the start or by an item, and the namespaces of some."""
-    names: set[str] = set()
-    namespaces: dict[str, str] = {}
-    shown = [tool for tool in tools if not _deferred(tool)]
+    """Names that were shown, and the namespaces of those that are not in the default one."""
+    default = {tool["name"] for tool in tools if tool["type"] == "function" and not _deferred(tool)}
+    shown = [
+        {**tool, "tools": [one for one in objects(tool["tools"]) if not _deferred(one)]}
+        for tool in tools
+        if tool["type"] == "namespace"
+    ]
     for item in items:
-        if item.get("type") in {"tool_search_output", "additional_tools"}:
+        if item.get("type") == "tool_search_output":
             shown += objects(item.get("tools"))
-    for tool in shown:
-        if tool.get("type") == "namespace":
-            inner = [
-                one["name"]
-                for one in objects(tool.get("tools"))
-                if tool not in tools or not _deferred(one)
-            ]
-            names |= set(inner)
-            namespaces |= dict.fromkeys(inner, tool["name"])
-        elif "name" in tool:
-            names.add(tool["name"])
-    return frozenset(names), namespaces
+        elif item.get("type") == "additional_tools":
+            default |= {tool["name"] for tool in objects(item.get("tools")) if "name" in tool}
+    found = {name: space for name, space in _namespaces(shown).items() if name not in default}
+    return frozenset(default | set(found)), found
 
 
 def _result(item: JsonObject) -> Result | None:

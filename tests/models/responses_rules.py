@@ -1,6 +1,6 @@
 """What OpenAI's Responses API refuses, in its own words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
@@ -45,6 +45,25 @@ def check(request: Request, items: list[JsonObject], options: Options, seal: Sea
     _check_pairs(items, "tool_search_call", "tool_search_output", "tool search call")
 
 
+def check_namespaces(
+    items: list[JsonObject], namespaces: Mapping[str, str], options: Options
+) -> None:
+    """Calls of loaded tools come back with the namespace in which the model made them."""
+    for index, item in enumerate(items):
+        if item.get("type") != "function_call":
+            continue
+        where = f"input[{index}].namespace"
+        if "namespace" in item and not options.native:
+            raise unknown(where)
+        if item["name"] in namespaces and item.get("namespace") is None:
+            raise Refused(
+                f"Missing namespace for function_call '{item['name']}'. It does not exist in the"
+                " default namespace. Round-trip the model's function_call item with its namespace"
+                " field included.",
+                param=where,
+            )
+
+
 def _check_tools(body: JsonObject, options: Options) -> None:
     if body.get("tools") is None:
         return
@@ -66,9 +85,12 @@ def _check_tool(tool: JsonObject, where: str, options: Options) -> None:
         raise _invalid(tool.get("type"), kinds, f"{where}.type")
     if tool["type"] == "tool_search":
         check_fields(tool, _SEARCH, f"{where}.")
+        if tool.get("execution") == "client":
+            _check_present(tool, ("description", "parameters"), where)
         return
     check_name(tool.get("name"), f"{where}.name")
     if tool["type"] == "namespace":
+        _check_present(tool, ("description", "tools"), where)
         for index, inner in enumerate(objects(tool.get("tools"))):
             _check_tool(inner, f"{where}.tools[{index}]", options)
         return
@@ -78,6 +100,16 @@ def _check_tool(tool: JsonObject, where: str, options: Options) -> None:
         check_fields(tool, _FUNCTION, f"{where}.")
         parameters = tool.get("parameters")
         check_type(parameters, (dict, type(None)), f"{where}.parameters", "an object")
+
+
+def _check_present(found: JsonObject, names: tuple[str, ...], where: str) -> None:
+    for name in names:
+        if found.get(name) is None:
+            raise Refused(
+                f"Missing required parameter: '{where}.{name}'.",
+                param=f"{where}.{name}",
+                code="missing_required_parameter",
+            )
 
 
 def _invalid(value: object, kinds: tuple[str, ...], param: str) -> Refused:
@@ -102,7 +134,8 @@ def _check_item(item: JsonObject, where: str, options: Options) -> None:
     elif kind == "function_call_output":
         _check_output(item, where)
     elif kind == "tool_search_output":
-        for index, tool in enumerate(objects(item.get("tools"))):
+        _check_present(item, ("call_id", "tools"), where)
+        for index, tool in enumerate(objects(item["tools"])):
             _check_tool(tool, f"{where}.tools[{index}]", options)
 
 

@@ -13,10 +13,13 @@
     server.refusals     # what was refused, with status and message
     server.disconnects  # requests whose client went away before the end
 
-Each accepted request takes the next step; a step may be a function of `Seen`. For several
+Each accepted request takes the next step of script.py: Say, Call, Turn, Search, Huge, Fail, Cut,
+Endless, InvalidUtf8, Hold, Repeat; a step may be a function of `Seen`. For several
 conversations give scripts: `scripted(Script([...], first="child's task"), Script([...]))`; the
 first that fits is used. A script in which the model calls a name that it was not shown (without
 `blind=True`), or that ends too early, is a mistake of the test: leaving the `with` block fails.
+`native=False` refuses the provider's own deferral, `known_models` every other model, `auth=False`
+asks for no key. The key "wrong" is always wrong.
 """
 
 import json
@@ -110,6 +113,10 @@ class ModelServer:
             try:
                 seen = wire.read(request, self._options)
             except Refused as refused:
+                return self._refuse(request, wire, refused)
+            except (KeyError, TypeError, AttributeError, IndexError) as error:
+                # The wires check what clients get wrong, not every shape that JSON can have.
+                refused = Refused(f"The request has an unexpected shape: {error!r}")
                 return self._refuse(request, wire, refused)
             self.seen.append(seen)
             performance = Performance(

@@ -1,8 +1,16 @@
 """What a request costs, counted for real: a token is four bytes, the cache is a common prefix."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tests.models.request import compact
+
 BYTES_PER_TOKEN = 4
+
+
+def prompt(head: object, items: Iterable[object]) -> bytes:
+    """A prompt without closing brackets, so that one which only grows is a prefix of the next."""
+    return b"".join(compact(part) + b"\n" for part in (head, *items))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

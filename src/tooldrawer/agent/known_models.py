@@ -1,15 +1,16 @@
 """What is known about models by their names. A small table: `--context-length` wins over it.
 
-Context lengths and prices were read on 2026-11-16: Anthropic's and OpenAI's from the tables of
-genai-prices 0.2.1, open models' from their model cards. Who defers: Anthropic's page "Tool search
-tool" (Sonnet, Opus and Haiku from 4.5 on), OpenAI's guide "Tool search" (from gpt-5.4 on, without
-gpt-5.4-nano). Prices are those of short prompts; some providers charge more beyond 200,000 tokens.
+Read on 2026-11-16. Prices, and the context lengths of Anthropic, OpenAI and Google, are those of
+genai-prices 0.2.1; prices are for short prompts, some providers charge more from 200,000 tokens on.
+Who defers, and how much Claude writes from 4.5 on, is as in the profiles of pydantic-ai 2, which
+name OpenAI's guide "Tool search", and gpt-5.4-nano as an exception. Other figures (open models,
+older limits of output) were not looked up again: they are on the low side where versions differ.
 """
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from tooldrawer.agent.spec import Prices
+from tooldrawer.ledger import Prices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,39 +6,18 @@ from ipaddress import ip_address
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from tooldrawer.wire.message import Usage
+from tooldrawer.ledger import Prices
 
 WireName: TypeAlias = Literal["chat", "responses", "anthropic"]
 BridgeKind: TypeAlias = Literal["auto", "native", "portable"]
 
 PATIENCE = 300.0
 """Seconds without a sign of life; a large local model reads a long prompt for minutes."""
-_MILLION = 1_000_000
 _DEFAULT_HOSTS = {
     "chat": "api.openai.com",
     "responses": "api.openai.com",
     "anthropic": "api.anthropic.com",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
-    """US dollars for a million tokens."""
-
-    input: float
-    output: float
-    cached: float | None = None
-    """For input that is read from the cache; the price of input when there is none."""
-    written: float | None = None
-    """For input that is written to the cache, likewise."""
-
-    def cost(self, usage: Usage) -> float:
-        """What one answer cost, in dollars."""
-        cached = self.input if self.cached is None else self.cached
-        written = self.input if self.written is None else self.written
-        plain = max(usage.input - usage.cached - usage.written, 0)
-        tokens = plain * self.input + usage.cached * cached + usage.written * written
-        return (tokens + usage.output * self.output) / _MILLION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +54,6 @@ class ModelSpec:
         if not self.base_url:
             return _DEFAULT_HOSTS[self.wire]
         return urlsplit(self.base_url).netloc.rpartition("@")[2]
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it runs on this machine or in this network, where nobody asks for a key."""
-        return bool(self.base_url) and is_local(self.base_url)
 
     def mistakes(self) -> Iterator[str]:
         """Each thing that cannot be used, in words that do not repeat it."""

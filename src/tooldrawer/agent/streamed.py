@@ -116,6 +116,7 @@ class _Arrival:
         self._size = 0
         self._begun = False
         self._whole = False
+        self._failure: ModelFailed | None = None
 
     async def answer(self, response: httpx2.Response) -> Answered:
         """Read it to its end, however it is sent."""
@@ -132,10 +133,9 @@ class _Arrival:
 
     async def _read(self, response: httpx2.Response, take: Callable[[bytes], None]) -> None:
         """Take the body in, chunk by chunk, until the answer is whole."""
-        failure: ModelFailed | None = None
         with anyio.CancelScope() as scope:
             async for chunk in self._received(response):
-                if failure or self._whole:
+                if self._over:
                     continue
                 try:
                     self._weigh(chunk)
@@ -143,21 +143,26 @@ class _Arrival:
                 except ModelFailed as failed:
                     # Cancelled and not left at once: httpx2 closes the generators below its own
                     # only when they end by themselves, and trio warns of those that are left.
-                    failure = failed
+                    self._failure = failed
                     scope.cancel()
                 if self._whole:
                     scope.deadline = anyio.current_time() + _LINGER
-        if failure:
-            raise failure
+        if self._failure:
+            raise self._failure
 
     async def _received(self, response: httpx2.Response) -> AsyncIterator[bytes]:
         try:
             async for chunk in response.aiter_bytes():
                 yield chunk
         except httpx2.HTTPError as error:
-            if not self._whole:
+            if not self._over:
                 late = isinstance(error, httpx2.TimeoutException)
                 raise self._failed(lost(self._spec, timed_out=late)) from None
+
+    @property
+    def _over(self) -> bool:
+        """Whether nothing that still comes matters."""
+        return self._whole or self._failure is not None
 
     def _weigh(self, chunk: bytes) -> None:
         self._size += len(chunk)
@@ -168,6 +173,8 @@ class _Arrival:
         try:
             for data in events.feed(chunk):
                 self._take(data)
+                if self._whole:
+                    break
         except UnicodeDecodeError:
             raise self._cut("broke off at bytes that are not UTF-8") from None
 

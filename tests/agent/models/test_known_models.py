@@ -5,7 +5,7 @@ import pytest
 from tests.requirements import requirement
 from tooldrawer.agent.endpoint import Wanted, model_spec
 from tooldrawer.agent.known_models import UNKNOWN, known
-from tooldrawer.agent.spec import Prices
+from tooldrawer.ledger import Prices
 from tooldrawer.wire.message import Usage
 
 

@@ -154,6 +154,14 @@ async def test_a_stream_that_is_not_closed_after_its_end_is_not_waited_for(*, ho
     assert answered.text == "hello"
 
 
+async def test_what_comes_after_the_end_does_not_matter() -> None:
+    chunk = {"choices": [{"delta": {"content": "hello"}, "finish_reason": "stop"}]}
+    told = f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\ndata: {{oops\n\n".encode()
+    with sending(response(told + b"\xff\n" * 1000)) as url:
+        answered, _ = await ask("chat", url)
+    assert answered.text == "hello"
+
+
 async def test_a_connection_is_used_again() -> None:
     chunk = {"choices": [{"delta": {"content": "hello"}, "finish_reason": "stop"}]}
     told = chunked(f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode())
