@@ -1,9 +1,11 @@
 """An agent whose model is scripted behind a real socket, and a drawer full of tools."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 
+from tests.agent.loop import gemini
 from tests.fakes import ScriptedToolset
 from tests.models.script import Call
 from tests.models.server import ModelServer
@@ -12,20 +14,22 @@ from tooldrawer.agent.agent import Agent
 from tooldrawer.agent.connection import connected
 from tooldrawer.agent.conversation import Conversation
 from tooldrawer.agent.crew import Crew
+from tooldrawer.agent.model import Model
 from tooldrawer.agent.retrying import Retrying
 from tooldrawer.agent.spec import BridgeKind, ModelSpec, WireName
 from tooldrawer.dispatch import Approver
 from tooldrawer.tool import Json
 from tooldrawer.wire.message import Answered, Reply, Returned
 
-Way = tuple[WireName, BridgeKind]
-WIRES: tuple[WireName, ...] = ("chat", "responses", "anthropic")
+Way = tuple[WireName | Literal["gemini"], BridgeKind]
+WIRES = ("chat", "responses", "anthropic", "gemini")
 WAYS: tuple[Way, ...] = (
     ("chat", "portable"),
     ("responses", "portable"),
     ("responses", "native"),
     ("anthropic", "portable"),
     ("anthropic", "native"),
+    ("gemini", "portable"),
 )
 CLOSED = Config(assembly=AssemblyPolicy(enabled="on"))
 CREATE, CLOSE, POST = "mcp_github_create_issue", "mcp_github_close_issue", "mcp_slack_post_message"
@@ -71,17 +75,23 @@ def slack() -> ScriptedToolset:
     )
 
 
-def spec(server: ModelServer, way: Way, *, context_length: int | None = None) -> ModelSpec:
+def reached(
+    server: ModelServer, way: Way, *, context_length: int | None = None
+) -> AbstractAsyncContextManager[Model]:
     """The scripted model on one wire."""
     wire, bridge = way
-    return ModelSpec(
-        name="scripted",
-        wire=wire,
-        base_url=server.url if wire == "anthropic" else f"{server.url}/v1",
-        api_key="key",
-        bridge=bridge,
-        defers=wire != "chat",
-        context_length=context_length,
+    if wire == "gemini":
+        return gemini.connected(server, context_length)
+    return connected(
+        ModelSpec(
+            name="scripted",
+            wire=wire,
+            base_url=server.url if wire == "anthropic" else f"{server.url}/v1",
+            api_key="key",
+            bridge=bridge,
+            defers=wire != "chat",
+            context_length=context_length,
+        )
     )
 
 
@@ -148,7 +158,7 @@ async def staged(
     drawer = Drawer(given, config=config, approver=approver)
     heard = Heard()
     async with (
-        connected(spec(server, way, context_length=context_length)) as model,
+        reached(server, way, context_length=context_length) as model,
         drawer.session(scope=scope) as session,
     ):
         model = Retrying(

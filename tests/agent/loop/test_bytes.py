@@ -15,7 +15,12 @@ from tooldrawer import Tool
 
 pytestmark = pytest.mark.anyio
 TURNS = 20
-_MESSAGES = {"chat": "messages", "responses": "input", "anthropic": "messages"}
+_MESSAGES = {
+    "chat": "messages",
+    "responses": "input",
+    "anthropic": "messages",
+    "gemini": "contents",
+}
 
 
 def _steps(way: Way) -> list[Any]:

@@ -201,9 +201,13 @@ async def test_an_answer_that_always_breaks_off_is_kept_as_far_as_it_came(way: W
 async def test_whatever_a_model_calls_the_conversation_goes_on(way: Way, odd: Call | Huge) -> None:
     with scripted(odd, Say("I was wrong."), Say("Still here.")) as server:
         async with staged(server, way, context_length=2_000_000) as stage:
-            assert (await stage.agent.run("Hello.")).text == "I was wrong."
-            assert (await stage.agent.run("And now?")).text == "Still here."
-    assert stage.replies
+            first = await stage.agent.run("Hello.")
+            second = await stage.agent.run("And now?")
+    if "MALFORMED_FUNCTION_CALL" in first.text:  # Gemini keeps such a call to itself
+        assert (first.ending, second.text) == ("length", "I was wrong.")
+    else:
+        assert (first.text, second.text) == ("I was wrong.", "Still here.")
+        assert stage.replies
     assert not server.refusals
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.agent.loop.rig import CLOSE, CLOSED, CREATE, POST, WIRES, Way, github, slack, spec
+from tests.agent.loop.rig import CLOSE, CLOSED, CREATE, POST, WIRES, Way, github, reached, slack
 from tests.fakes import ScriptedToolset
 from tests.models.script import Call, Fail, Repeat, Say, Script, Search, Turn
 from tests.models.server import ModelServer, scripted
@@ -12,7 +12,6 @@ from tests.requirements import requirement
 from tooldrawer import Drawer, Scope
 from tooldrawer.activity import CallStarted, Event
 from tooldrawer.agent.agent import Outcome
-from tooldrawer.agent.connection import connected
 from tooldrawer.agent.conversation import Conversation
 from tooldrawer.agent.core import CoreTools, Workplace
 from tooldrawer.agent.crew import Crew
@@ -36,7 +35,7 @@ class Company:
 async def _work(
     server: ModelServer, way: Way, tmp_path: Any, *, scope: Scope | None = None
 ) -> Company:
-    async with connected(spec(server, way)) as model:
+    async with reached(server, way) as model:
         crew = Crew(model, system="Be short.", subagent_turns=15)
         core = CoreTools(Workplace(root=tmp_path), delegate=crew)
         messages = slack()
