@@ -8,10 +8,12 @@ import typer
 from tooldrawer.cli import bench, check, demo, token
 from tooldrawer.cli.approve import approve, deny
 from tooldrawer.cli.call import call
+from tooldrawer.cli.chat import chat
 from tooldrawer.cli.connect import connect
 from tooldrawer.cli.importing import import_servers
 from tooldrawer.cli.look import describe, explain, find, tools
 from tooldrawer.cli.output import show
+from tooldrawer.cli.run import run
 from tooldrawer.cli.serve import serve
 from tooldrawer.cli.status import status
 from tooldrawer.cli.watch import watch
@@ -23,6 +25,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(serve)
+app.command()(chat)
+app.command()(run)
 app.command()(find)
 app.command()(tools)
 app.command()(describe)

@@ -1,0 +1,39 @@
+"""Who answers when nobody is asked."""
+
+from tooldrawer.call import ToolCall
+from tooldrawer.dispatch import Allow, Answer, ApprovalRequest, NobodyToAsk, Verdict, read_only
+from tooldrawer.tool import Tool
+
+_HOW = (
+    "Nobody can be asked here. A person can grant it: by --yes for everything, by `approvals` in "
+    'the configuration, or by the answer "always" in `tooldrawer chat`. Go on without it, and '
+    "say in your answer what was not done."
+)
+
+
+class Yes:
+    """An `Approver` for somebody who said yes to everything beforehand."""
+
+    async def __call__(self, request: ApprovalRequest) -> Answer:
+        """Yes, this once: it grants nothing for later."""
+        del request
+        return Answer.ONCE
+
+
+class Absent:
+    """An `Approver` where nobody is."""
+
+    async def __call__(self, request: ApprovalRequest) -> Answer:
+        """Say how a person can grant it.
+
+        Raises:
+            NobodyToAsk: Always.
+        """
+        del request
+        raise NobodyToAsk(_HOW)
+
+
+def only_reading(tool: Tool, call: ToolCall) -> Verdict:
+    """A guardrail: as `read_only`, and a subagent may be asked, since it is held to it too."""
+    is_subagent = tool.source == "core" and tool.local_name == "delegate_task"
+    return Allow() if is_subagent else read_only(tool, call)

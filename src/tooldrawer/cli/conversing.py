@@ -1,0 +1,174 @@
+"""A chat from its first line to its last."""
+
+import signal
+import sys
+from contextlib import nullcontext
+from functools import partial
+from typing import Protocol
+
+from tooldrawer.agent.agent import Outcome
+from tooldrawer.cli.agent_options import Choices
+from tooldrawer.cli.call_row import counted
+from tooldrawer.cli.consent import Absent, Yes
+from tooldrawer.cli.keyboard import Keyboard, Pipe
+from tooldrawer.cli.listening import Narrator, unfinished
+from tooldrawer.cli.live_feed import LiveFeed
+from tooldrawer.cli.output import notice, show
+from tooldrawer.cli.plan import Plan
+from tooldrawer.cli.prompt import Cleared, Prompt
+from tooldrawer.cli.resuming import Resuming, show_last
+from tooldrawer.cli.savings import savings
+from tooldrawer.cli.screen import Screen
+from tooldrawer.cli.slash import Slash
+from tooldrawer.cli.station import Station, opened
+from tooldrawer.cli.stopping import LEAVE, stoppable
+from tooldrawer.dispatch import Approver, TerminalApprover
+from tooldrawer.errors import ModelFailed
+
+_INTERRUPTED = 130
+_UNFINISHED = 1
+
+
+class Reader(Protocol):
+    """Where messages come from."""
+
+    async def read(self) -> str:
+        """The next one.
+
+        Raises:
+            EOFError: There are no more.
+        """
+        ...
+
+
+async def converse(choices: Choices, resuming: Resuming) -> int:
+    """Hold a conversation; its exit code.
+
+    Raises:
+        ToolDrawerError: It cannot begin.
+    """
+    plan = Plan.of(choices)
+    ended = await stoppable(partial(_held, plan, resuming), *LEAVE)
+    return 128 + ended if isinstance(ended, signal.Signals) else ended
+
+
+async def _held(plan: Plan, resuming: Resuming) -> int:
+    screen = Screen()
+    feed = LiveFeed(screen)
+    keyboard = Keyboard(screen) if sys.stdin.isatty() else None
+    async with opened(
+        plan,
+        name="chat",
+        listener=Narrator(screen, feed),
+        approver=_approver(plan, keyboard),
+        person=keyboard,
+    ) as station:
+        info = await resuming.find(station)
+        await (station.resume(info) if info else station.begin())
+        chat = Chat(station, screen, feed, keyboard)
+        await chat.welcome()
+        if info:
+            show_last(station, info)
+        async with feed.following(station.drawer.activity):
+            code = await chat.hold()
+        notice(savings(station.ledgers, plan.prices))
+        return code
+
+
+def _approver(plan: Plan, keyboard: Keyboard | None) -> Approver | None:
+    """Who is asked; None is whoever the configuration names."""
+    if plan.choices.yes:
+        return Yes()
+    named = plan.config.approver
+    if named is not None and not isinstance(named, TerminalApprover):
+        return None
+    return keyboard or Absent()
+
+
+class Chat:
+    """Messages in, answers out, until there are no more."""
+
+    def __init__(
+        self, station: Station, screen: Screen, feed: LiveFeed, keyboard: Keyboard | None
+    ) -> None:
+        self._station, self._screen, self._feed = station, screen, feed
+        self._keyboard = keyboard
+        self._slash = Slash(station)
+        self._in_terminal = keyboard is not None and sys.stdout.isatty()
+        self._code = 0
+
+    async def welcome(self) -> None:
+        """Say who is there and what they may do."""
+        plan = self._station.plan
+        for note in plan.config.notes:
+            notice(note)
+        if plan.choices.yes:
+            notice("Nobody will be asked: --yes says yes to every call.")
+        if plan.choices.read_only:
+            notice("Nothing will be changed: --read-only refuses every call that may.")
+        if not self._in_terminal:
+            return
+        assembly = await self._station.shown()
+        spec = plan.spec
+        drawer = f", {len(assembly.deferred):,} in the drawer" if assembly.active else ""
+        show(
+            f"{spec.name} at {spec.host}: {counted(len(assembly.direct), 'tool')} shown{drawer}.\n"
+            "/help lists commands, Ctrl-D ends."
+        )
+        starting = [each.spec.name for each in self._station.upstreams() if not each.is_known]
+        if starting:
+            show(f"Starting: {', '.join(starting)}.")
+
+    async def hold(self) -> int:
+        """Answer every message; the exit code."""
+        reader: Reader = Pipe()
+        if self._in_terminal:
+            reader = Prompt(self._slash.names, colour=self._screen.has_colour)
+        warned = False
+        while not self._slash.wants_to_quit:
+            try:
+                with self._screen.paused() if self._in_terminal else nullcontext():
+                    text = (await reader.read()).strip()
+            except EOFError:
+                break
+            except Cleared:
+                if warned:
+                    break
+                warned = True
+                show("Ctrl-C again ends the chat, as Ctrl-D does.")
+                continue
+            warned = False
+            if not await self._answer(text):
+                return _INTERRUPTED
+        return self._code
+
+    async def _answer(self, text: str) -> bool:
+        """Answer one message; whether to go on."""
+        if not text:
+            return True
+        if self._slash.is_command(text):
+            await self._slash.run(text)
+            return True
+        self._code = 0
+        try:
+            outcome = await self._worked(text)
+        except ModelFailed as error:
+            self._screen.notice(str(error))
+            self._code = _UNFINISHED
+            return True
+        if not isinstance(outcome, Outcome):
+            self._screen.notice("Stopped.")
+            return self._in_terminal
+        if not outcome.is_success:
+            self._code = _UNFINISHED
+            self._screen.notice(unfinished(outcome))
+        return True
+
+    async def _worked(self, text: str) -> Outcome | signal.Signals:
+        async def work() -> Outcome:
+            await self._station.settled()
+            return await self._station.agent.run(text)
+
+        with self._keyboard.quiet() if self._keyboard else nullcontext():
+            async with self._feed.working():
+                return await stoppable(work, signal.SIGINT)

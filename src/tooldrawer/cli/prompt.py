@@ -1,0 +1,89 @@
+"""The prompt of a chat: a line editor with a history."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from platformdirs import user_data_path
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+
+_MARK = "> "
+
+
+class Cleared(Exception):
+    """Ctrl-C was pressed with nothing written."""
+
+
+class Prompt:
+    """Reads messages in a terminal. Enter sends; Alt-Enter and pasted text make more lines."""
+
+    def __init__(self, commands: Sequence[tuple[str, str]], *, colour: bool) -> None:
+        self._mark = ANSI(f"\x1b[1m{_MARK}\x1b[0m") if colour else _MARK
+        self._session: PromptSession[str] = PromptSession(
+            history=_history(),
+            completer=_Commands(commands),
+            complete_while_typing=True,
+            reserve_space_for_menu=4,
+            key_bindings=_keys(),
+            prompt_continuation="  ",
+            enable_open_in_editor=False,
+        )
+
+    async def read(self) -> str:
+        """What the person wrote.
+
+        Raises:
+            EOFError: They pressed Ctrl-D.
+            Cleared: They pressed Ctrl-C with nothing written.
+        """
+        return await self._session.prompt_async(self._mark)
+
+
+class _Commands(Completer):
+    def __init__(self, commands: Sequence[tuple[str, str]]) -> None:
+        self._commands = commands
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
+        del complete_event
+        typed = document.text
+        if not typed.startswith("/") or " " in typed:
+            return
+        for name, help_text in self._commands:
+            if name.startswith(typed):
+                yield Completion(name, start_position=-len(typed), display_meta=help_text)
+
+
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    @keys.add("c-c")
+    @keys.add(Keys.SIGINT)
+    def _(event: KeyPressEvent) -> None:  # pyright: ignore[reportUnusedFunction]
+        if event.current_buffer.text:
+            event.current_buffer.reset()
+        else:
+            event.app.exit(exception=Cleared())
+
+    @keys.add("escape", "enter")
+    def _(event: KeyPressEvent) -> None:  # pyright: ignore[reportUnusedFunction]
+        event.current_buffer.insert_text("\n")
+
+    return keys
+
+
+def _history() -> History:
+    folder: Path = user_data_path("tooldrawer", appauthor=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / "history"
+        file.touch(mode=0o600)
+    except OSError:  # it is a convenience, and worth no complaint
+        return InMemoryHistory()
+    return FileHistory(file)

@@ -1,0 +1,182 @@
+"""What a person may ask of a chat itself, by lines that begin with a slash."""
+
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import anyio.to_thread
+from rapidfuzz import process
+
+from tooldrawer.cli.call_row import counted
+from tooldrawer.cli.output import show, table
+from tooldrawer.cli.resuming import named, recent, show_conversations, show_last
+from tooldrawer.cli.savings import savings
+from tooldrawer.cli.station import Station
+from tooldrawer.cli.width import cut
+from tooldrawer.errors import ToolDrawerError
+
+_COMMAND = re.compile(r"/[a-zA-Z?]*(\s|$)")
+_MOST_FOUND = 10
+_SHORT = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Command:
+    name: str
+    help: str
+    run: Callable[[str], Awaitable[None]]
+    words: str = ""
+    """What may follow the name."""
+
+
+class Slash:
+    """The commands of a chat at a station."""
+
+    def __init__(self, station: Station) -> None:
+        self.wants_to_quit = False
+        self._station = station
+        self._commands = (
+            _Command(name="/tools", help="the tools, shown and in the drawer", run=self._tools),
+            _Command(name="/find", words="words", help="search the tools", run=self._find),
+            _Command(name="/scope", help="what this session may see", run=self._scope),
+            _Command(name="/savings", help="what the drawer saved", run=self._savings),
+            _Command(name="/model", help="the model, and how full its context is", run=self._model),
+            _Command(
+                name="/resume",
+                words="id",
+                help="go on with an earlier conversation; without an id, list them",
+                run=self._resume,
+            ),
+            _Command(name="/new", help="begin a new conversation", run=self._new),
+            _Command(name="/help", help="this list", run=self._help),
+            _Command(name="/quit", help="end; so does Ctrl-D", run=self._quit),
+        )
+
+    @property
+    def names(self) -> Sequence[tuple[str, str]]:
+        """Each command with what it does."""
+        return [(command.name, command.help) for command in self._commands]
+
+    def is_command(self, text: str) -> bool:
+        """Whether a line is for the chat itself; a path such as /etc/hosts is not."""
+        return _COMMAND.match(text) is not None
+
+    async def run(self, text: str) -> None:
+        """Do what a line asks for, or say what comes nearest."""
+        name, _, words = text.strip().partition(" ")
+        name = {"/exit": "/quit", "/?": "/help", "/": "/help"}.get(name.lower(), name.lower())
+        known = {command.name: command for command in self._commands}
+        if name in known:
+            try:
+                await known[name].run(words.strip())
+            except ToolDrawerError as error:
+                show(str(error))
+            return
+        nearest = process.extractOne(name, list(known))
+        show(f"There is no {name}; did you mean {nearest[0]}? /help lists them all.")
+
+    async def _tools(self, words: str) -> None:
+        del words
+        assembly = await self._station.shown()
+        direct = Counter(tool.source for tool in assembly.direct)
+        deferred = Counter(tool.source for tool in assembly.deferred)
+        rows = [
+            (name, f"{direct[name]:,}", f"{deferred[name]:,}")
+            for name in sorted({*direct, *deferred})
+        ]
+        table(("toolset", "shown", "in the drawer"), rows, numbers=2)
+        own = [tool.name for tool in assembly.direct]
+        show(f"Shown to the model: {', '.join(own) or 'none'}.")
+        state = "closed" if assembly.active else "open"
+        show(f"The drawer is {state}: {assembly.reason}.")
+        for upstream in self._station.upstreams():
+            if not upstream.is_known:
+                status = upstream.status
+                show(
+                    f"{status.name} is {status.state}{f': {status.error}' if status.error else ''}"
+                )
+
+    async def _find(self, words: str) -> None:
+        if not words:
+            show("Say what the tool should do, as in /find create an issue.")
+            return
+        engine, catalog = self._station.drawer.search, self._station.session.catalog
+        look = partial(engine.search, catalog, words, _MOST_FOUND)
+        hits = await anyio.to_thread.run_sync(look)
+        if not hits:
+            show("No tool fits. Try a verb, an object and the service's name.")
+            return
+        rows = [
+            (hit.tool.name, cut(" ".join(hit.tool.description.split()), _SHORT), f"{hit.score:.2f}")
+            for hit in hits
+        ]
+        table(("tool", "what it does", "score"), rows, numbers=1)
+
+    async def _scope(self, words: str) -> None:
+        station = self._station
+        configured = ", ".join(sorted(station.drawer.config.scopes))
+        if words:
+            show(
+                "The scope of a chat stays as it began. "
+                f"Start another one with: tooldrawer chat --scope {words}"
+            )
+            return
+        scope, catalog = station.session.scope, station.session.catalog
+        name = station.plan.scope_label or "everything that is configured"
+        show(f"Scope: {name}, {counted(len(catalog), 'tool')}.")
+        per_toolset = Counter(tool.source for tool in catalog)
+        show(f"Toolsets: {', '.join(sorted(per_toolset)) or 'none'}.")
+        if scope.deny:
+            show(f"Denied: {', '.join(scope.deny)}.")
+        if configured and not station.plan.choices.scope:
+            show(f"Configured scopes: {configured}. Start with --scope to have one.")
+
+    async def _savings(self, words: str) -> None:
+        del words
+        show(savings(self._station.ledgers, self._station.plan.prices))
+
+    async def _model(self, words: str) -> None:
+        station, spec = self._station, self._station.plan.spec
+        if words:
+            show(f"The model stays. Start another chat with: tooldrawer chat --model {words}")
+            return
+        bridge = "native" if station.session.native else "portable"
+        show(f"{spec.name} at {spec.host}, wire {spec.wire}, bridge {bridge}.")
+        used, length = station.agent.used, station.session.context_length
+        of = f"{length:,}" if length else "200,000, a guess (say --context-length)"
+        show(f"The conversation has {used:,} tokens; the model reads {of}.")
+
+    async def _resume(self, words: str) -> None:
+        station = self._station
+        if station.store is None:
+            show("Conversations are not kept here, so there are none to go on with.")
+            return
+        if not words:
+            own = station.agent.conversation.name
+            found = [info for info in await recent(station) if info.id != own]
+            if not found:
+                show("No other conversation was kept in this folder so far.")
+                return
+            show_conversations(found)
+            show("Go on with one by /resume and its id, or the letters at its end.")
+            return
+        info = await named(station, words)
+        await station.resume(info)
+        show_last(station, info)
+
+    async def _new(self, words: str) -> None:
+        del words
+        await self._station.begin()
+        show("A new conversation. The one before can be resumed.")
+
+    async def _help(self, words: str) -> None:
+        del words
+        rows = [(f"{each.name} {each.words}".strip(), each.help) for each in self._commands]
+        table(("command", "what it does"), rows)
+        show("Enter sends, Alt-Enter begins another line, Ctrl-C stops what runs.")
+
+    async def _quit(self, words: str) -> None:
+        del words
+        self.wants_to_quit = True

@@ -1,0 +1,251 @@
+"""A worker without a person: one task, an exit code, and only what its scope admits."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from threading import Event
+from typing import Any
+
+import pytest
+
+from tests.cli.agent.agents import Lasting, at, is_there
+from tests.cli.agent.pipes import piped
+from tests.cli.shell import Shell
+from tests.models.script import Call, Fail, Hold, Repeat, Say, Script, Search, Turn
+from tests.models.server import scripted
+from tests.requirements import requirement
+
+CLOSED = """\
+toolsets: ["workshop:tools"]
+tools: {tool_search: {enabled: on}}
+scopes:
+  measuring: {allow: ["measure_*"]}
+"""
+
+
+def test_the_answer_is_on_standard_output_and_the_rest_on_standard_error(shell: Shell) -> None:
+    looked = Turn("I look first.", calls=(Call("search_files", {"pattern": "x"}),))
+    with scripted(looked, Say("There is nothing.")) as server:
+        ran = shell.run("run", *at(server), "look around")
+    assert (ran.code, ran.out) == (0, "There is nothing.\n")
+    remark, call, ledger = ran.err.splitlines()
+    assert remark == "I look first."
+    assert call.startswith("✓ search_files(")
+    assert ledger.startswith("Saved nothing, because the drawer stayed open")
+
+
+def test_the_task_can_be_piped_in(shell: Shell) -> None:
+    with scripted(Say("Read.")) as server:
+        ran = piped(shell, "run", *at(server), "-", lines=["first line", "second line"])
+    assert ran.out == "Read.\n"
+    assert server.seen[0].last_user.split("\n")[:2] == ["first line", "second line"]
+    assert "There is no task" in shell.run("run", *at(server), "-").refusal
+
+
+def test_a_task_without_an_end_is_exit_code_1(shell: Shell) -> None:
+    with scripted(Repeat(Call("todo", {}))) as server:
+        ran = shell.run("run", "--max-turns", "3", *at(server), "go on for ever")
+    assert ran.code == 1
+    assert len(server.requests) == 3
+    assert "Not finished after 3 turns" in ran.err
+
+
+@pytest.mark.parametrize("step", [Say(""), Turn("Too long", truncated=True)])
+def test_an_answer_that_is_none_is_exit_code_1(shell: Shell, step: Say | Turn) -> None:
+    with scripted(step) as server:
+        assert shell.run("run", *at(server), "hello").code == 1
+
+
+def test_json_is_one_object_a_line_with_every_event_and_the_outcome(workshop: Shell) -> None:
+    workshop.write("tooldrawer.yaml", CLOSED)
+    called = Call("tool_call", {"name": "measure_length", "arguments": {"item": "nail"}})
+    with scripted(Search("how long"), called, Say("40 mm.")) as server:
+        ran = workshop.run("run", "--json", *at(server), "measure the nail")
+    assert (ran.code, ran.err) == (0, "")
+    lines: list[dict[str, Any]] = [json.loads(line) for line in ran.out.splitlines()]
+    events = [line["event"] for line in lines if "event" in line]
+    assert [event for event in events if event != "Assembled"] == [
+        "Searched",
+        "CallStarted",
+        "CallFinished",
+    ]
+    started = next(line for line in lines if line.get("event") == "CallStarted")
+    assert (started["tool"], started["arguments"]) == ("measure_length", {"item": "nail"})
+    assert "".join(line["text"] for line in lines if line.get("kind") == "said") == "40 mm."
+    assert sum(line.get("kind") == "answered" for line in lines) == 3
+    outcome = lines[-1]
+    assert (outcome["kind"], outcome["ending"], outcome["success"]) == ("outcome", "done", True)
+    assert (outcome["text"], outcome["turns"]) == ("40 mm.", 3)
+    assert f"{abs(outcome['saved_tokens']):,} tokens" in outcome["savings"]
+
+
+def test_nobody_is_asked_and_the_model_is_told_how_a_person_can_grant_it(shell: Shell) -> None:
+    with scripted(Call("terminal", {"command": "touch never"}), Say("Not done.")) as server:
+        ran = shell.run("run", *at(server), "do it")
+    assert ran.code == 0
+    assert "--yes" in server.seen[1].results[0].text
+    assert not (shell.folder / "never").exists()
+    assert "clarify" not in server.seen[0].names
+
+
+def test_with_yes_it_runs(shell: Shell) -> None:
+    with scripted(Call("terminal", {"command": "echo ran > log"}), Say("Done.")) as server:
+        assert shell.run("run", "--yes", *at(server), "do it").code == 0
+    assert (shell.folder / "log").exists()
+
+
+@requirement("SCOPE-2")
+@requirement("SCOPE-3")
+@requirement("SCOPE-4")
+def test_a_worker_gets_nothing_outside_its_toolsets_by_any_route(workshop: Shell) -> None:
+    workshop.write("tooldrawer.yaml", CLOSED)
+    inner = {"name": "burn_scraps", "arguments": {"bin": 1}}
+    attempts = (
+        Search("burn what is in a bin"),
+        Call("tool_describe", {"name": "burn_scraps"}),
+        Call("tool_call", inner),
+        Call("tool_call", {"name": "workshop.burn_scraps", "arguments": {"bin": 1}}),
+        Call("tool_call", {"name": "tool_call", "arguments": inner}),
+        Call("burn_scraps", {"bin": 1}, blind=True),
+        Call("terminal", {"command": "touch never"}, blind=True),
+        Call("tool_describe", {"name": "no_such_tool"}),
+    )
+    with scripted(*attempts, Say("Nothing works.")) as server:
+        options = ("--scope", "measuring", "--toolsets", "workshop", "--json", "--yes")
+        ran = workshop.run("run", *options, *at(server), "burn it")
+    assert ran.code == 0
+    told = [result.text for result in server.seen[-1].results]
+    assert "burn" not in told[0]
+    assert len(set(told[1:])) == 1  # word for word as for a tool that does not exist
+    events = [json.loads(line) for line in ran.out.splitlines()]
+    assert not any("burn_scraps" in json.dumps(each) for each in events if "event" in each)
+    assert {name for name in server.seen[0].names if "tool_" not in name} == set()
+
+
+@requirement("SCOPE-4")
+def test_a_workers_subagent_has_no_more_than_the_worker(workshop: Shell) -> None:
+    workshop.write("tooldrawer.yaml", CLOSED)
+    child = Script(
+        [
+            Call("tool_call", {"name": "burn_scraps", "arguments": {"bin": 1}}, blind=True),
+            Call("terminal", {"command": "touch never"}, blind=True),
+            Say("Could not."),
+        ],
+        first="burn it for me",
+    )
+    task = {"task": "burn it for me", "toolsets": ["*"]}
+    with scripted(child, Call("delegate_task", task), Say("It could not.")) as server:
+        options = ("--scope", "measuring", "--yes")
+        workshop.write(
+            "tooldrawer.yaml",
+            CLOSED.replace('["measure_*"]', '["measure_*", "delegate_task"]'),
+        )
+        ran = workshop.run("run", *options, *at(server), "have it burnt")
+    assert ran.out == "It could not.\n"
+    assert not (workshop.folder / "never").exists()
+    child_saw = [seen for seen in server.seen if seen.first_user.startswith("burn it for me")]
+    assert len({result.text for result in child_saw[-1].results}) == 1
+    assert "  ✗ run.1 a call  refused: There is no tool of that name." in ran.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--toolsets", "workshp"), "did you mean workshop?"),
+        (("--toolsets", "zzz"), "there are core, workshop."),
+        (("--toolsets", ","), "--toolsets names none"),
+        (("--scope", "mesuring"), "configured are: measuring"),
+        (("--config", "nowhere.yaml"), "nowhere.yaml: cannot be read"),
+    ],
+)
+def test_a_wrong_name_is_told_before_anything_is_sent(
+    workshop: Shell, options: tuple[str, ...], words: str
+) -> None:
+    with scripted() as server:
+        assert words in workshop.run("run", *options, *at(server), "hello").refusal
+    assert server.requests == []
+
+
+def test_a_dead_endpoint_is_exit_code_2_and_a_sentence(shell: Shell) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+        ran = shell.run("run", "--base-url", address, "--model", "any", "hello")
+    assert (ran.code, ran.out) == (2, "")
+    assert "Nothing answers at 127.0.0.1" in ran.err
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (Fail(401, "bad key"), "refused the key"),
+        (Fail(404, "no such model", code="model_not_found"), "has no model 'scripted'"),
+        (Fail(429, "quota", code="insufficient_quota"), "no credit left"),
+    ],
+)
+def test_what_the_endpoint_refuses_is_exit_code_2_and_a_sentence(
+    shell: Shell, step: Fail, words: str
+) -> None:
+    with scripted(step) as server:
+        ran = shell.run("run", *at(server), "hello")
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+    assert len(ran.err.splitlines()) == 1
+
+
+def test_a_failure_is_in_the_json_too(shell: Shell) -> None:
+    with scripted(Fail(401, "bad key")) as server:
+        ran = shell.run("run", "--json", *at(server), "hello")
+    outcome = json.loads(ran.out.splitlines()[-1])
+    assert (ran.code, outcome["ending"], outcome["success"]) == (2, "failed", False)
+    assert "refused the key" in outcome["error"]
+
+
+def test_without_a_key_the_lines_that_help_are_shown(shell: Shell) -> None:
+    ran = shell.run("run", "--model", "claude-sonnet-4-5", "hello")
+    assert ran.code == 2
+    assert "ANTHROPIC_API_KEY" in ran.err
+
+
+def test_an_interrupted_task_is_exit_code_130_and_leaves_nothing_running(shell: Shell) -> None:
+    lasting = Lasting(shell.folder)
+    with (
+        scripted(Call("terminal", {"command": lasting.command})) as server,
+        shell.started("run", "--yes", *at(server), "wait") as process,
+    ):
+        command = lasting.started()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert err.splitlines()[-1] == "Stopped."
+        assert not is_there(command)
+
+
+def test_a_terminated_task_ends_its_request(shell: Shell) -> None:
+    with (
+        scripted(Hold(Event(), Say("late"))) as server,
+        shell.started("run", *at(server), "wait") as process,
+    ):
+        server.wait_for(1)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+        assert process.returncode == 128 + signal.SIGTERM
+
+
+def test_a_task_can_go_on_with_a_conversation(shell: Shell) -> None:
+    with scripted(Say("Red."), Say("It was red.")) as server:
+        shell.run("run", *at(server), "it is red")
+        assert shell.run("run", "--continue", *at(server), "which?").out == "It was red.\n"
+    assert server.seen[1].users == ("it is red", "which?")
+
+
+def test_other_commands_do_not_load_what_only_an_agent_needs() -> None:
+    code = (
+        "import sys, tooldrawer.cli\n"
+        "heavy = {'openai', 'anthropic', 'prompt_toolkit', 'mcp'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
