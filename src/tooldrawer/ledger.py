@@ -62,6 +62,7 @@ class Ledger:
     """Of these, read from the cache."""
     hop_output: int = 0
     """Tokens that the model wrote in them."""
+    _entered: int = 0
     _in_conversation: int = 0
     _not_yet_carried: int = 0
     _last_kept_out: int = 0
@@ -99,6 +100,12 @@ class Ledger:
         self.retries += 1
         self._enter(tokens)
 
+    def summed_up(self, tokens: int) -> None:
+        """A summary with so many tokens for tools took the place of what had entered before."""
+        self._entered += max(tokens, 0)
+        self._in_conversation = tokens
+        self._not_yet_carried = tokens
+
     def hopped(self, *, input: int, cached: int, output: int) -> None:  # noqa: A002  the provider's word
         """The model was asked once more than it would have been, to read what the bridge said."""
         self.hops += 1
@@ -132,7 +139,7 @@ class Ledger:
 
     def money(self, prices: Prices) -> float:
         """US dollars saved, cache reads and the extra requests counted; may be below zero."""
-        entered = self._in_conversation
+        entered = self._entered
         saved = _cost(self.kept_out, self._kept_out_written, prices)
         spent = _cost(self.bridge, self._bridge_written, prices)
         spent += _cost(max(self.replies, entered), entered, prices)
@@ -149,6 +156,7 @@ class Ledger:
         )
 
     def _enter(self, tokens: int) -> None:
+        self._entered += tokens
         self._in_conversation += tokens
         self._not_yet_carried += tokens
 

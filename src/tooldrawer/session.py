@@ -302,11 +302,11 @@ class Session:
         ]
         reply: dict[str, Json] = {"results": replies} if request.is_list else replies[0]
         result = ToolResult.of_json({**reply, **advice})
-        if not self.native:
-            self.ledger.searched(parts.counter.count(result.text))
-            return result
-        loaded = _loaded(found.values(), parts.costs, _ROOM_FOR_SCHEMAS * policy.reply_max_tokens)
-        self.ledger.searched(parts.costs.total(loaded))
+        most = _ROOM_FOR_SCHEMAS * policy.reply_max_tokens
+        loaded = _loaded(found.values(), parts.costs, most) if self.native else ()
+        # Where nothing is loaded, the model reads the reply itself.
+        counted = parts.costs.total(loaded) or parts.counter.count(result.text)
+        self.ledger.searched(counted)
         return replace(result, tools=loaded)
 
     async def _found(

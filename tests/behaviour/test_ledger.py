@@ -74,3 +74,15 @@ def test_when_nothing_was_saved_the_ledger_says_why() -> None:
 def test_an_answer_costs_its_parts_at_their_prices() -> None:
     usage = Usage(input=3 * MILLION, cached=MILLION, written=MILLION, output=MILLION)
     assert PRICES.cost(usage) == pytest.approx(10 + 1 + 20 + 50)
+
+
+@requirement("LED-1")
+def test_what_was_summed_up_is_no_longer_carried() -> None:
+    ledger = Ledger()
+    ledger.turn(kept_out=10_000, bridge=0)
+    ledger.searched(1_000)
+    ledger.turn(kept_out=10_000, bridge=0)
+    ledger.summed_up(100)
+    ledger.turn(kept_out=10_000, bridge=0)
+    ledger.turn(kept_out=10_000, bridge=0)
+    assert ledger.replies == 1_000 + 100 + 100

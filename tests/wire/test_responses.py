@@ -235,6 +235,21 @@ def test_a_namespace_goes_back_where_it_is_known_and_nowhere_else() -> None:
     assert sent(answer) == [FUNCTION]
 
 
+def test_an_older_call_of_a_tool_that_is_loaded_now_says_where_it_is() -> None:
+    called = responses.read(response({**FUNCTION, "name": "found"}))
+    result = returned(ToolResult.of_text("Done."))
+    loaded = (Answered(calls=(SEARCH,)), returned(ToolResult(tools=(TOOL,)), SEARCH))
+    assert "namespace" not in sent(called, result, native=True)[0]
+    assert sent(called, result, *loaded, native=True)[0]["namespace"] == "found"
+
+
+def test_a_tool_that_is_in_the_array_is_called_in_no_namespace() -> None:
+    called = responses.read(response({**FUNCTION, "name": "found", "namespace": "found"}))
+    summary = Summary(text="So far.", tools=(TOOL,))
+    assert "namespace" not in sent(summary, called, native=True)[1]
+    assert "namespace" not in sent(called, native=True, tools=(TOOL,))[0]
+
+
 def test_a_search_that_the_provider_ran_itself_is_no_call() -> None:
     item = {**SEARCHING, "execution": "server", "call_id": None}
     answer = responses.read(response(item, MESSAGE))

@@ -1,6 +1,6 @@
 """The loop: ask the model, run what it calls, tell it what came of it, until it is done."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -31,6 +31,16 @@ from tooldrawer.wire.message import (
 _INTERRUPTED = (
     "Interrupted by the user before it came to an end; what it had done by then is not known. "
     "Wait for what the user says."
+)
+_TOO_MANY = (
+    "Not run: there were too many calls in one answer. Make at most {most} at once, and the others "
+    "when you have read what came of these."
+)
+_MOST_CALLS = 128
+"""Of one answer that are run. An answer has room for a hundred thousand, each with its result."""
+_CUT = (
+    "Your answer broke off before this call was whole, so it was not run. Make the call again, in "
+    "a shorter answer."
 )
 _MOST_CUTS = 2
 """So often an answer that broke off is asked for again."""
@@ -104,14 +114,21 @@ class Agent:
         Raises:
             ModelFailed: The model gave no answer.
         """
+        await self._close()
         await self.conversation.keep(Said(text=text))
         answer = Answered()
         for turn in range(1, self._max_turns + 1):
             answer = await self._answer()
             if not answer.calls:
                 return Outcome(text=answer.text, ending=_ending(answer), turns=turn)
-            await self._call(answer.calls)
+            await self._call(answer)
         return Outcome(text=answer.text, ending="turns", turns=self._max_turns)
+
+    async def _close(self) -> None:
+        """Answer calls that something ended before it could: a listener that broke, a signal."""
+        last = self.conversation.messages[-1:]
+        if last and isinstance(last[0], Answered) and last[0].calls:
+            await self._keep_replies(last[0].calls, [_interrupted() for _ in last[0].calls])
 
     async def _answer(self) -> Answered:
         """The model's next answer, kept in the conversation."""
@@ -120,7 +137,7 @@ class Agent:
         answer = await self._asked()
         usage = answer.usage
         self.used = usage.input + usage.output
-        if answer.calls and all(call.name in self._for_looking for call in answer.calls):
+        if answer.calls and all(self._is_looking(call) for call in answer.calls):
             self.session.ledger.hopped(input=usage.input, cached=usage.cached, output=usage.output)
         await self.conversation.keep(answer)
         self._listener.answered(answer)
@@ -132,14 +149,16 @@ class Agent:
         while True:
             request = await self._request()
             try:
-                return await self.model.answer(request, self._listener.said)
+                return await self._heard(request)
             except NativeRefused as error:
                 if not self.session.native or self.model.spec.bridge == "native":
                     raise
                 self.session.native = False
                 self._listener.noticed(f"{error} Going on with the portable bridge.")
             except ContextFull:
-                if not await self._compact(everything=full):
+                helps = not full and await self._compact()
+                # Where only a summary is older, or that was not enough, one message is too long.
+                if not helps and not await self._compact(everything=True):
                     raise
                 full = True
             except AnswerCut as error:
@@ -149,6 +168,21 @@ class Agent:
                     raise
                 self._listener.noticed(f"{error} Asking again ({cuts} of {_MOST_CUTS}).")
 
+    async def _heard(self, request: Request) -> Answered:
+        """The model's answer; of one that is interrupted, what the person saw is kept."""
+        pieces: list[str] = []
+
+        def said(text: str) -> None:
+            pieces.append(text)
+            self._listener.said(text)
+
+        try:
+            return await self.model.answer(request, said)
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await self._keep_part("".join(pieces))
+            raise
+
     async def _keep_part(self, text: str) -> None:
         if text:
             await self.conversation.keep(Answered(text=text, complete=False))
@@ -157,8 +191,10 @@ class Agent:
         assembly = await self.session.tools()
         tools = assembly.tools
         if tools and (self.session.native or not assembly.active):
-            # Without `tool_call` in the array, a result that was cut is read on by this.
-            tools = (*tools, _READ_REST)
+            # Without `tool_call` in the array, a result that was cut is read on by this. A real
+            # tool of that name comes first; two of one name are refused.
+            is_taken = any(tool.name == READ_REST for tool in tools)
+            tools = tools if is_taken else (*tools, _READ_REST)
         return Request(
             model=self.model.spec.name,
             system=self._system,
@@ -169,30 +205,36 @@ class Agent:
             max_output=self.model.spec.max_output,
         )
 
-    async def _call(self, calls: tuple[Asked, ...]) -> None:
+    async def _call(self, answer: Answered) -> None:
         """Run the calls and keep what came of each, also of those that were interrupted."""
-        results = [ToolResult.of_text(_INTERRUPTED, is_error=True) for _ in calls]
+        calls = answer.calls
+        few = calls[:_MOST_CALLS]
+        results = [_interrupted() for _ in few] + [_too_many() for _ in calls[_MOST_CALLS:]]
+        if not answer.complete and _is_cut(calls[-1]):
+            few, results[-1] = few[: len(calls) - 1], ToolResult.of_text(_CUT, is_error=True)
         try:
             await self.session.call_all(
-                [self._meant(call) for call in calls],
+                [self._meant(call) for call in few],
                 concurrency=self._concurrency,
                 each=results.__setitem__,
             )
         finally:
-            replies = tuple(
-                Reply(call=call, result=replace(result, call_id=call.id, cause=None))
-                for call, result in zip(calls, results, strict=True)
-            )
             with anyio.CancelScope(shield=True):
-                await self.conversation.keep(Returned(replies=replies))
+                await self._keep_replies(calls, results)
+
+    async def _keep_replies(self, calls: Sequence[Asked], results: Sequence[ToolResult]) -> None:
+        replies = tuple(
+            Reply(call=call, result=replace(result, call_id=call.id, cause=None))
+            for call, result in zip(calls, results, strict=True)
+        )
+        await self.conversation.keep(Returned(replies=replies))
 
     def _meant(self, call: Asked) -> Asked:
         """A provider's own kind of search is the bridge's, whatever that is called here."""
         return replace(call, name=self._names.search) if call.native else call
 
-    @property
-    def _for_looking(self) -> tuple[str, ...]:
-        return (self._names.search, self._names.describe)
+    def _is_looking(self, call: Asked) -> bool:
+        return self._meant(call).name in (self._names.search, self._names.describe)
 
     async def _compact(self, *, everything: bool = False) -> bool:
         """Sum up the older messages, or all where that was not enough; whether it helps."""
@@ -208,6 +250,8 @@ class Agent:
         text = await self._compaction.summed_up(older, self.model)
         summary = self._compaction.summary(text, older, called=self._known(older))
         await self.conversation.compact(summary, replaces=len(older))
+        tokens = self._compaction.cost_of_tools(summary, native=self.session.native)
+        self.session.ledger.summed_up(tokens)
         self.used = 0
         return True
 
@@ -225,3 +269,19 @@ def _ending(answer: Answered) -> Ending:
     if not answer.complete:
         return "length"
     return "done" if answer.text.strip() else "silent"
+
+
+def _interrupted() -> ToolResult:
+    return ToolResult.of_text(_INTERRUPTED, is_error=True)
+
+
+def _too_many() -> ToolResult:
+    return ToolResult.of_text(_TOO_MANY.format(most=_MOST_CALLS), is_error=True)
+
+
+def _is_cut(call: Asked) -> bool:
+    """Whether its arguments may have been going on: only an object with something in it is whole.
+
+    None at all would pass for a call of a tool that needs none.
+    """
+    return not (isinstance(call.arguments, Mapping) and call.arguments)

@@ -146,6 +146,12 @@ class Compaction:
         )
         return Summary(text="\n\n".join(filter(None, sections)), tools=kept)
 
+    def cost_of_tools(self, summary: Summary, *, native: bool) -> int:
+        """About how many tokens of a summary are there for its tools."""
+        if native:
+            return _loaded(summary.tools, self.counter, native=True)
+        return self.counter.count(self._list(summary.tools))
+
     def mentioned(self, messages: Iterable[Message]) -> tuple[str, ...]:
         """The names of tools that were called, described or found, the bridge's not, once each.
 
@@ -213,6 +219,8 @@ class Compaction:
 
 def real_names(call: Asked, names: BridgeNames) -> tuple[str, ...]:
     """The tools that a call is about, as the model wrote them: none when it searches for some."""
+    if call.native:  # a search, whatever the bridge's is called here
+        return ()
     try:
         request = parse(call.name, call.arguments, names)
     except InvalidArguments:

@@ -90,6 +90,7 @@ class Crew:
         turns = min(task.max_turns or self._subagent_turns, self._subagent_turns)
         conversation = await self._begin(parent.agent.conversation.name)
         agent = self._agent(child, conversation, self._telling(child.name), turns)
+        child.native = parent.agent.session.native  # an endpoint that refused it refuses it again
         self._members[child.name] = _Member(agent=agent, depth=depth)
         try:
             async with child:

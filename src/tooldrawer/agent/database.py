@@ -95,7 +95,7 @@ class Database:
     def _create(self) -> None:
         with _CREATING:
             if not self.path.exists():
-                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 with suppress(FileExistsError):  # another process was faster
                     self.path.touch(mode=0o600, exist_ok=False)
         if self.path.stat().st_mode & _OTHERS:

@@ -31,6 +31,9 @@ _SHOWN = 300
 _READ = 10_000
 """Characters of them that are looked at."""
 _NEAREST = 3
+_MOST_NAMES, _LONGEST_NAME = 2_000, 200
+_LEAST_KEY = 6
+"""Characters of a key that is none of the words of a sentence."""
 _TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|request_too_large|prompt is too long"
     r"|maximum context length|context (size|window|limit|length)[^.]*exceed"
@@ -39,7 +42,9 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _NO_DEFERRAL = re.compile(
-    r"defer_loading|tool_reference|tool_search|tool type|tools?\W+\d+\W+type", re.IGNORECASE
+    # A namespace is where OpenAI puts a loaded tool. Bedrock forgets it, and then asks for it.
+    r"defer_loading|tool.reference|tool_search|namespace|tool type|tools?\W+\d+\W+type",
+    re.IGNORECASE,
 )
 _NO_CREDIT = re.compile(r"insufficient_quota|credit balance|billing|payment", re.IGNORECASE)
 _NO_MODEL = re.compile(r"model_not_found|no such model|model .{0,200}not found", re.IGNORECASE)
@@ -192,6 +197,8 @@ def no_answer(spec: ModelSpec, what: str) -> RequestRefused:
 def shown(spec: ModelSpec, text: str) -> str:
     """An endpoint's words on one line, not too many, without the key or a part of it."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[:_READ]).split())
+    if len(spec.api_key) >= _LEAST_KEY:
+        line = line.replace(spec.api_key, "***")  # whatever characters are in it
     line = re.sub(r"[\w.\-]{6,}", lambda word: _masked(word[0], spec.api_key), line)
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
 
@@ -213,6 +220,7 @@ def _key_advice(spec: ModelSpec) -> str:
 
 
 def _names(spec: ModelSpec, names: Sequence[str]) -> str:
+    names = [name for name in names[:_MOST_NAMES] if len(name) <= _LONGEST_NAME]
     if not names:
         return f" Check the name{_path_hint(spec)}."
     near = get_close_matches(spec.name, names, n=_NEAREST, cutoff=0.3) or sorted(names)[:_NEAREST]
@@ -233,7 +241,8 @@ def _words(said: Json) -> tuple[str, str]:
         inner = said.get("error")
         if isinstance(inner, (Mapping, str)) and inner:
             return _words(inner)
-        kinds = [str(said[key]) for key in ("type", "code", "status") if said.get(key)]
+        # Cut, as the text is: an expression that looks for words takes the square of its length.
+        kinds = [str(said[key])[:_SHOWN] for key in ("type", "code", "status") if said.get(key)]
         texts = (said.get(key) for key in ("message", "detail", "error_description"))
         text = next((text for text in texts if text), "")
         return " ".join(kinds), (text if isinstance(text, str) else json.dumps(text))[:_READ]

@@ -9,6 +9,7 @@ import anyio
 import httpx2
 import openai
 
+from tooldrawer.agent.bounded import bounded
 from tooldrawer.agent.failures import Complaint, refused, unreachable
 from tooldrawer.agent.model import Model
 from tooldrawer.agent.spec import ModelSpec
@@ -20,11 +21,15 @@ _PATHS = {"chat": "/chat/completions", "responses": "/responses"}
 @asynccontextmanager
 async def connected(spec: ModelSpec) -> AsyncGenerator[Model]:
     """A model at an endpoint with OpenAI's words; its connections end with the block."""
+    limit = httpx2.Timeout(spec.timeout, connect=min(CONNECT, spec.timeout))
     async with openai.AsyncOpenAI(
         api_key=spec.api_key,
         base_url=spec.base_url or None,
-        timeout=httpx2.Timeout(spec.timeout, connect=min(CONNECT, spec.timeout)),
+        timeout=limit,
         max_retries=0,  # a person sees every wait: see retrying.py
+        http_client=openai.DefaultAsyncHttpxClient(
+            timeout=limit, follow_redirects=False, event_hooks={"response": [bounded]}
+        ),
     ) as client:
         yield StreamedModel(spec, OpenAILine(spec, client))
 

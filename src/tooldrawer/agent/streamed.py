@@ -7,10 +7,11 @@ from typing import Protocol
 import anyio
 import httpx2
 
+from tooldrawer.agent.concessions import Concessions
 from tooldrawer.agent.failures import Complaint, lost, no_answer, refused
 from tooldrawer.agent.server_events import ServerEvents
 from tooldrawer.agent.spec import ModelSpec
-from tooldrawer.errors import AnswerCut, ModelFailed, RequestRefused
+from tooldrawer.errors import AnswerCut, ModelFailed
 from tooldrawer.tool import Json, JsonObject
 from tooldrawer.wire.message import Answered, Request
 from tooldrawer.wire.wires import WIRES
@@ -48,8 +49,7 @@ class StreamedModel:
     def __init__(self, spec: ModelSpec, line: Line) -> None:
         self._spec = spec
         self._line = line
-        self._wire = WIRES[spec.wire]
-        self._counts = spec.wire == "chat"
+        self._concessions = Concessions(spec.wire)
 
     @property
     def spec(self) -> ModelSpec:
@@ -62,29 +62,21 @@ class StreamedModel:
         Raises:
             ModelFailed: There is none.
         """
-        response = await self._asked(request)
+        while True:
+            try:
+                return await self._answer(request, said)
+            except ModelFailed as refusal:
+                if not self._concessions.make(refusal, request):
+                    raise
+
+    async def _answer(self, request: Request, said: Callable[[str], None]) -> Answered:
+        content = encoded(self._concessions.body(request))
+        response = await self._line.post(content, native=request.native)
         arrival = _Arrival(self._spec, request, said)
         try:
             return await arrival.answer(response)
         finally:
             await response.aclose()
-
-    async def _asked(self, request: Request) -> httpx2.Response:
-        try:
-            return await self._line.post(self._content(request), native=request.native)
-        except RequestRefused as refusal:
-            if not self._counts or "stream_options" not in str(refusal):
-                raise
-        # Some servers that imitate OpenAI do not count tokens while they stream.
-        self._counts = False
-        return await self._line.post(self._content(request), native=request.native)
-
-    def _content(self, request: Request) -> bytes:
-        body = self._wire.body(request)
-        body["stream"] = True
-        if self._counts:
-            body["stream_options"] = {"include_usage": True}
-        return encoded(body)
 
 
 def encoded(body: JsonObject) -> bytes:

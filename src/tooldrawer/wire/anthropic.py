@@ -57,8 +57,8 @@ def body(request: Request) -> dict[str, Json]:
     """The whole request but for `stream`.
 
     What grows comes last. The API marks the last block for its cache by itself, so no mark has to
-    move through the conversation. It looks back from there only so far: the mark on the system text,
-    which never moves either, keeps the tools in the cache after a turn of very many calls.
+    move through the conversation. It looks back from there only so far: the mark on the system
+    text, which never moves either, keeps the tools in the cache after a turn of very many calls.
     """
     shown = (*request.tools, *request.carried) if request.native else request.tools
     learned = request.learned if request.native else ()

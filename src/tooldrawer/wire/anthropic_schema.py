@@ -1,13 +1,12 @@
 """A tool's parameters as Anthropic takes them. One schema that it refuses is a refused request."""
 
 import re
-from collections.abc import Iterator
 
-from tooldrawer.call import thaw, thawed
+from tooldrawer.call import thawed
 from tooldrawer.tool import Json, JsonObject
-from tooldrawer.wire.odd import a_text, an_object, objects
+from tooldrawer.wire.choices import CHOICES, every_parameter
+from tooldrawer.wire.odd import a_text, an_object
 
-_CHOICES = ("oneOf", "anyOf", "allOf")
 _KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
@@ -19,7 +18,7 @@ def accepted(parameters: JsonObject) -> dict[str, Json]:
     called is checked against the tool's own schema in any case.
     """
     schema = thawed(parameters)
-    if any(choice in schema for choice in _CHOICES):
+    if any(choice in schema for choice in CHOICES):
         schema = _without_choices(schema)
     schema = {**schema, "type": "object"}
     properties = an_object(schema.get("properties"))
@@ -29,21 +28,9 @@ def accepted(parameters: JsonObject) -> dict[str, Json]:
 
 def _without_choices(schema: dict[str, Json]) -> dict[str, Json]:
     """Every parameter of every choice, none of them required but those that always are."""
-    properties: dict[str, Json] = {}
-    for branch in (schema, *_branches(schema)):
-        properties |= {
-            key: thaw(value)
-            for key, value in an_object(branch.get("properties")).items()
-            if key not in properties
-        }
-    kept = {key: value for key, value in schema.items() if key not in _CHOICES}
-    kept.pop("additionalProperties", None)
-    return {**kept, "properties": properties}
-
-
-def _branches(schema: JsonObject) -> Iterator[JsonObject]:
-    for choice in _CHOICES:
-        yield from objects(schema.get(choice))
+    refused = (*CHOICES, "additionalProperties")
+    kept = {key: value for key, value in schema.items() if key not in refused}
+    return {**kept, "properties": every_parameter(schema)}
 
 
 def _without(

@@ -5,12 +5,12 @@ from typing import cast
 
 from tooldrawer.call import thaw
 from tooldrawer.tool import Json, JsonObject
-from tooldrawer.wire.odd import an_object, objects
+from tooldrawer.wire.choices import CHOICES, every_parameter
+from tooldrawer.wire.odd import an_object
 
-_CHOICES = ("oneOf", "anyOf", "allOf")
-_REFUSED_AT_THE_TOP = (*_CHOICES, "enum", "not")
+_REFUSED_AT_THE_TOP = (*CHOICES, "enum", "not")
 _SCHEMAS = ("items", "additionalProperties", "not", "if", "then", "else", "contains")
-_LISTS_OF_SCHEMAS = (*_CHOICES, "prefixItems")
+_LISTS_OF_SCHEMAS = (*CHOICES, "prefixItems")
 _NAMED_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions")
 
 
@@ -25,16 +25,10 @@ def accepted(parameters: JsonObject) -> dict[str, Json]:
     found = dict(schema)
     properties = dict(an_object(schema.get("properties")))
     if any(key in schema for key in _REFUSED_AT_THE_TOP):
-        branches = [each for key in _CHOICES for each in objects(schema.get(key))]
-        for name, value in (item for each in branches for item in _properties(each).items()):
-            properties.setdefault(name, value)
+        properties = every_parameter(schema)
         for key in (*_REFUSED_AT_THE_TOP, "additionalProperties"):
             found.pop(key, None)
     return {**found, "type": "object", "properties": properties}
-
-
-def _properties(schema: JsonObject) -> JsonObject:
-    return an_object(schema.get("properties"))
 
 
 def _mended(schema: Json) -> Json:

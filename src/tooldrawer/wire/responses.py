@@ -3,7 +3,7 @@
 Written against the types of openai 3.49. What it answers is read in `responses_answer`.
 
 Nothing is stored with the provider (`store`), so the conversation is sent whole each time, and
-reasoning comes sealed to be sent back (`include`). Endpoints of others ignore both.
+reasoning comes sealed to be sent back (`include`), which a client may have to leave out.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -89,7 +89,8 @@ class _Conversation:
         self._search = request.search
         shown = (*request.tools, *request.carried) if request.native else ()
         self._shown = frozenset(tool.name for tool in shown)
-        self._loaded: set[str] = set()
+        learned = request.learned if request.native else ()
+        self._loaded = frozenset(tool.name for tool in learned) - self._shown
         self._loading = frozenset[str]()
 
     def items(self, message: Message, after: Message | None) -> Iterable[JsonObject]:
@@ -97,8 +98,6 @@ class _Conversation:
             case Said() | Summary():
                 return [{"role": "user", "content": message.text}]
             case Returned():
-                found = (tool for reply in message.replies for tool in reply.result.tools)
-                self._loaded |= {tool.name for tool in found} - self._shown
                 return _returned(message.replies, loading=self._loading, shown=self._shown)
             case Answered():
                 self._loading = _loading(message, after) if self._native else frozenset[str]()
@@ -113,10 +112,7 @@ class _Conversation:
         )
 
     def _own(self, message: Answered) -> Iterable[JsonObject]:
-        if self._native:
-            return message.raw
-        # A tool that a search loaded is called in a namespace, which is not there any more.
-        return ({key: item[key] for key in item if key != "namespace"} for item in message.raw)
+        return map(self._placed, message.raw)
 
     def _rewritten(self, message: Answered) -> Iterator[JsonObject]:
         """An answer that came over another wire, or whose searches are of another kind now."""
@@ -135,17 +131,28 @@ class _Conversation:
                 yield self._called(call)
 
     def _called(self, call: Asked) -> JsonObject:
-        name = self._search if call.native else name_of(call.name)
-        item: dict[str, Json] = {
-            "type": "function_call",
-            "call_id": call.id,
-            "name": name,
-            "arguments": compact(object_of(call.arguments)),
-        }
-        if self._native and name in self._loaded:
-            # The API refuses a call of a loaded tool without it, and calls it after the tool.
-            item["namespace"] = name
-        return item
+        return self._placed(
+            {
+                "type": "function_call",
+                "call_id": call.id,
+                "name": self._search if call.native else name_of(call.name),
+                "arguments": compact(object_of(call.arguments)),
+            }
+        )
+
+    def _placed(self, item: JsonObject) -> JsonObject:
+        """The item itself, or a call moved to where its tool is in this request.
+
+        The API calls the namespace of a loaded tool after it, and refuses a call of one without
+        it, also when the call is older: made while the drawer was open, or by another provider.
+        A tool that stands in the array has none.
+        """
+        name = a_text(item.get("name")) if item.get("type") == "function_call" else ""
+        if name in self._loaded:
+            return item if "namespace" in item else {**item, "namespace": name}
+        if "namespace" not in item or (self._native and name not in self._shown):
+            return item
+        return {key: value for key, value in item.items() if key != "namespace"}
 
 
 def _loading(message: Answered, after: Message | None) -> frozenset[str]:

@@ -6,7 +6,7 @@ import pytest
 from tests.agent.loop.rig import CLOSE, CLOSED, CREATE, POST, WAYS, Way, github, staged, use
 from tests.agent.loop.waiting import Patient
 from tests.fakes import ScriptedApprover
-from tests.models.script import Call, Cut, Huge, InvalidUtf8, Repeat, Say, Search, Turn
+from tests.models.script import Call, Cut, Endless, Huge, InvalidUtf8, Repeat, Say, Search, Turn
 from tests.models.server import scripted
 from tests.requirements import requirement
 from tooldrawer import Answer, AssemblyPolicy, Config, Rules
@@ -246,4 +246,21 @@ async def test_every_call_is_answered_when_the_work_is_interrupted(way: Way) -> 
             assert "Interrupted" in slow.result.text
             assert isinstance(stage.agent.conversation.messages[-1], Returned)
             assert (await stage.agent.run("Go on.")).text == "Fine."
+    assert not server.refusals
+
+
+@every_way
+async def test_what_was_said_before_an_interruption_stays_in_the_conversation(way: Way) -> None:
+    with scripted(Endless("and on "), Say("I was saying.")) as server:
+        async with staged(server, way) as stage:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(stage.agent.run, "Tell me.")
+                with anyio.fail_after(20):
+                    while "and on" not in stage.heard.text:
+                        await anyio.wait_all_tasks_blocked()
+                tasks.cancel_scope.cancel()
+            (_, part) = stage.agent.conversation.messages
+            assert isinstance(part, Answered)
+            assert part.text == stage.heard.text
+            assert (await stage.agent.run("Go on.")).text == "I was saying."
     assert not server.refusals

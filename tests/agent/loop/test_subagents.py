@@ -178,3 +178,15 @@ async def test_a_model_that_fails_a_subagent_does_not_fail_its_parent(tmp_path: 
         company = await _work(server, ("responses", "portable"), tmp_path)
     assert company.outcome.text == "I go on alone."
     assert "could not go on" in server.seen[-1].results[0].text
+
+
+@pytest.mark.parametrize("wire", ["responses", "anthropic"])
+async def test_a_subagent_does_not_try_what_its_parent_was_refused(
+    wire: Any, tmp_path: Any
+) -> None:
+    scripts = (_lead(_delegate(), Say("Done.")), _child(Say("My part is done.")))
+    with scripted(*scripts, native=False) as server:
+        work = await _work(server, (wire, "auto"), tmp_path)
+    assert work.outcome.text == "Done."
+    # Anthropic's array is an ordinary one until a search has found something.
+    assert len(server.refusals) == (1 if wire == "responses" else 0)

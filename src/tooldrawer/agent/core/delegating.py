@@ -7,6 +7,9 @@ from tooldrawer.agent.core.calling import session_of_call
 from tooldrawer.call import ToolResult
 from tooldrawer.errors import InvalidArguments
 
+_MOST_TOOLSETS, _LONGEST = 100, 200
+"""Each is a pattern that every tool is held against, while nothing else runs."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delegation:
@@ -51,6 +54,11 @@ class Delegations:
             raise InvalidArguments("There is no task. Describe it in /task.")
         if max_turns is not None and max_turns < 1:
             raise InvalidArguments("/max_turns starts at 1. Correct it, or leave it out.")
+        if toolsets and (len(toolsets) > _MOST_TOOLSETS or max(map(len, toolsets)) > _LONGEST):
+            raise InvalidArguments(
+                f"/toolsets may have {_MOST_TOOLSETS} names of {_LONGEST} characters. Name fewer, "
+                "or leave it out."
+            )
         only = None if toolsets is None else tuple(toolsets)
         delegation = Delegation(task=task, toolsets=only, context=context, max_turns=max_turns)
         return await self._delegate(session_of_call.get(), delegation)

@@ -64,7 +64,7 @@ class Notes:
             written = content.encode()
         except UnicodeEncodeError as error:
             raise InvalidArguments("/text has half of a character. Correct it.") from error
-        replace_file(self._path, written)
+        replace_file(self._path, written, new=0o600)
 
     @contextmanager
     def _alone(self) -> Generator[None]:

@@ -1,6 +1,9 @@
 """Where the core tools may work without asking a person."""
 
+from collections.abc import Iterable
 from pathlib import Path
+
+from platformdirs import user_cache_path, user_config_path, user_data_path
 
 from tooldrawer.agent.core.workplace import Workplace
 from tooldrawer.call import ToolCall
@@ -10,8 +13,16 @@ from tooldrawer.tool import Tool
 
 SOURCE = "core"
 """The name of the toolset that these rules are about."""
-_STEERING = frozenset({".git", ".mcp.json", "tooldrawer.yaml"})
-"""What is in them is run or obeyed by programs, this one included: hooks, servers, approvals."""
+_STEERING = frozenset({
+    ".git", ".gitconfig", ".mcp.json", "tooldrawer.yaml",
+    ".claude", ".codex", ".cursor", ".gemini", ".idea", ".vscode", ".envrc", ".ssh",
+    ".bash_login", ".bash_profile", ".bashrc", ".profile", ".zlogin", ".zprofile", ".zshenv",
+    ".zshrc",
+})  # fmt: skip
+"""What is in them is run or obeyed by programs, this one included: hooks, servers, approvals.
+
+Other agents are among them: one that may write another's settings has its rights too.
+"""
 
 
 class CoreRules:
@@ -21,8 +32,10 @@ class CoreRules:
     reading this rule is the one check: the tool cannot know what a person has allowed.
     """
 
-    def __init__(self, workplace: Workplace) -> None:
+    def __init__(self, workplace: Workplace, *, steering: Iterable[Path] = ()) -> None:
+        """`steering` are files by any name that programs obey, such as the configuration in use."""
         self._workplace = workplace
+        self._steering = tuple(path.absolute() for path in steering)
 
     def __call__(self, tool: Tool, call: ToolCall) -> Verdict:
         """Judge one call."""
@@ -36,6 +49,8 @@ class CoreRules:
                     return self._write(self._place(call, "path"))
                 case "read_file" | "search_files":
                     return self._read(self._place(call, "path"), tool.local_name)
+                case "memory":
+                    return _remember(call)
                 case _:
                     return Allow()
         except InvalidArguments as error:
@@ -55,12 +70,21 @@ class CoreRules:
     def _write(self, place: Path) -> Verdict:
         if not self._workplace.holds(place):
             return Deny(self._workplace.refusal(place))
-        if _STEERING.intersection(place.parts):
+        if self._steers(place):
             return Ask(
                 f"Write {place}? Programs run or obey what is in it. "
                 "(session, always: any such file)"
             )
         return Allow()
+
+    def _steers(self, place: Path) -> bool:
+        # From the working directory on, which may itself be a worktree below .claude. Some systems
+        # take .GIT for .git.
+        parts = Path(self._workplace.name(place)).parts
+        if _STEERING.intersection(part.casefold() for part in parts):
+            return True
+        # Who works in the home folder has tooldrawer's own files in the workplace: grants, notes.
+        return any(place.is_relative_to(path.resolve()) for path in (*_own(), *self._steering))
 
     def _read(self, place: Path, name: str) -> Verdict:
         if self._workplace.holds(place):
@@ -69,3 +93,18 @@ class CoreRules:
         return Ask(
             f"{what} {place}, outside the working directory? (session, always: anywhere outside)"
         )
+
+
+def _own() -> Iterable[Path]:
+    """Where tooldrawer keeps what it obeys."""
+    for folder in (user_data_path, user_config_path, user_cache_path):
+        yield folder("tooldrawer", appauthor=False)
+
+
+def _remember(call: ToolCall) -> Verdict:
+    if call.arguments.get("action") == "read":
+        return Allow()
+    return Ask(
+        "Change the notes that begin every later conversation, in any folder? "
+        "(session, always: any note)"
+    )

@@ -78,8 +78,8 @@ class Writer:
         return text
 
 
-def replace_file(place: Path, content: bytes) -> None:
-    """Put `content` in the place of a file in one step; its permissions stay.
+def replace_file(place: Path, content: bytes, *, new: int | None = None) -> None:
+    """Put `content` in the place of a file in one step; its permissions stay, `new` is for none.
 
     Raises:
         InvalidArguments: What is there is no file.
@@ -90,7 +90,7 @@ def replace_file(place: Path, content: bytes) -> None:
         mode = _mode(place)
         place.parent.mkdir(parents=True, exist_ok=True)
         try:
-            _write(draft, content, mode)
+            _write(draft, content, new if mode is None else mode)
             draft.replace(place)
         except BaseException:
             with suppress(OSError):
@@ -113,7 +113,7 @@ def _mode(place: Path) -> int | None:
 
 
 def _write(draft: Path, content: bytes, mode: int | None) -> None:
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode or 0o666)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
     if mode is not None:

@@ -1,0 +1,147 @@
+"""A hostile model writes what programs obey: itself first of all."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import ScriptedApprover
+from tests.requirements import requirement
+from tooldrawer import Allow, Answer, Ask, Deny, Drawer, Session, Verdict
+from tooldrawer.agent.core import CoreRules, CoreTools, Workplace
+from tooldrawer.call import ToolCall
+from tooldrawer.tool import Tool
+
+pytestmark = pytest.mark.anyio
+
+
+def _judged(rules: CoreRules, name: str, **arguments: str) -> Verdict:
+    return rules(Tool(name=name, source="core"), ToolCall(name=name, arguments=arguments))
+
+
+def _session(workplace: Workplace, memory: Path | None = None) -> Session:
+    """Whatever is asked, the person says no."""
+    return Drawer(
+        [CoreTools(workplace, memory=memory)],
+        guardrails=[CoreRules(workplace)],
+        approver=ScriptedApprover(Answer.NO),
+    ).session("chat")
+
+
+@requirement("DSP-6")
+async def test_who_works_at_home_does_not_have_a_grant_written_by_the_model(home: Path) -> None:
+    session = _session(Workplace(root=home))
+    fingerprint = session.catalog.get("terminal").fingerprint
+    written = await session.call(
+        "write_file",
+        {
+            "path": ".local/share/tooldrawer/grants.json",
+            "content": json.dumps({fingerprint: "terminal"}),
+        },
+    )
+    assert written.is_error
+    ran = await session.call("terminal", {"command": "touch ran"})
+    assert ran.is_error
+    assert not (home / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".config/tooldrawer/other.yaml",
+        ".local/share/tooldrawer/memory.md",
+        ".cache/tooldrawer/manifests/a.json",
+        ".ssh/authorized_keys",
+        ".bashrc",
+        ".GIT/hooks/pre-commit",
+        "project/.Git/config",
+        "project/.vscode/tasks.json",
+        "project/.claude/settings.json",
+        "project/TOOLDRAWER.yaml",
+        "a/../.zshrc",
+        "~/.profile",
+    ],
+)
+def test_what_programs_obey_is_asked_about_by_any_spelling(home: Path, path: str) -> None:
+    rules = CoreRules(Workplace(root=home))
+    assert isinstance(_judged(rules, "write_file", path=path), Ask)
+    assert isinstance(_judged(rules, "patch", path=path), Ask)
+
+
+def test_who_works_below_such_a_folder_is_not_asked_about_every_file(tmp_path: Path) -> None:
+    rules = CoreRules(Workplace(root=tmp_path / ".claude" / "worktrees" / "one"))
+    assert isinstance(_judged(rules, "write_file", path="a.py"), Allow)
+    assert isinstance(_judged(rules, "write_file", path=".claude/settings.json"), Ask)
+
+
+@pytest.mark.parametrize("path", ["agent.yaml", "link.yaml", "./sub/../agent.yaml"])
+def test_the_configuration_in_use_is_asked_about_by_whatever_name(
+    tmp_path: Path, path: str
+) -> None:
+    (tmp_path / "agent.yaml").touch()
+    (tmp_path / "link.yaml").symlink_to("agent.yaml")
+    rules = CoreRules(Workplace(root=tmp_path), steering=[tmp_path / "agent.yaml"])
+    assert isinstance(_judged(rules, "write_file", path=path), Ask)
+    assert isinstance(_judged(rules, "write_file", path="agent.yaml.txt"), Allow)
+
+
+@pytest.mark.parametrize("action", ["add", "remove"])
+async def test_notes_that_later_conversations_begin_with_are_a_persons_decision(
+    tmp_path: Path, action: str
+) -> None:
+    memory = tmp_path / "data" / "memory.md"
+    memory.parent.mkdir()
+    memory.write_text("- tests run with make\n", encoding="utf-8")
+    session = _session(Workplace(root=tmp_path / "project"), memory)
+    (tmp_path / "project").mkdir()
+    refused = await session.call("memory", {"action": action, "text": "tests run with make"})
+    assert refused.is_error
+    assert memory.read_text(encoding="utf-8") == "- tests run with make\n"
+    assert "tests run with make" in (await session.call("memory", {"action": "read"})).text
+
+
+async def test_nobody_else_on_the_machine_reads_the_notes(tmp_path: Path) -> None:
+    memory = tmp_path / "memory.md"
+    before = os.umask(0)
+    try:
+        drawer = Drawer([CoreTools(Workplace(root=tmp_path), memory=memory)])
+        await drawer.session().call("memory", {"action": "add", "text": "private"})
+    finally:
+        os.umask(before)
+    assert memory.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["link/new.txt", "link", "sub/../../outside/x", "/proc/self/cwd/../outside/x", "hop/x"],
+)
+@requirement("DSP-5")
+async def test_nothing_is_written_outside_by_any_way_round(tmp_path: Path, path: str) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    (project / "sub").mkdir(parents=True)
+    outside.mkdir()
+    (project / "link").symlink_to(outside)
+    (project / "hop").symlink_to("link")
+    rules = CoreRules(Workplace(root=project))
+    place = path.replace("/proc/self/cwd", str(project))
+    assert isinstance(_judged(rules, "write_file", path=place, content="x"), Deny)
+    # And the tool itself, as when a link was turned after the rule had looked.
+    result = (
+        await Drawer([CoreTools(Workplace(root=project))])
+        .session()
+        .call("write_file", {"path": place, "content": "x"})
+    )
+    assert result.is_error
+    assert list(outside.iterdir()) == []
+
+
+async def test_a_file_with_a_second_name_outside_is_left_alone_there(tmp_path: Path) -> None:
+    project, other = tmp_path / "project", tmp_path / "other.txt"
+    project.mkdir()
+    other.write_text("theirs", encoding="utf-8")
+    (project / "same.txt").hardlink_to(other)
+    session = Drawer([CoreTools(Workplace(root=project))]).session()
+    await session.call("write_file", {"path": "same.txt", "content": "mine"})
+    await session.call("patch", {"path": "same.txt", "old": "mine", "new": "ours"})
+    assert other.read_text(encoding="utf-8") == "theirs"
