@@ -28,6 +28,10 @@ _ANSWERS = {
 }
 
 
+_LONG = 1_500
+"""Characters of arguments beyond which their beginning may have left the screen."""
+
+
 class TerminalApprover:
     """Shows the real tool, its toolset and the exact arguments, and reads one answer at a time.
 
@@ -100,6 +104,11 @@ def rendered(request: ApprovalRequest) -> str:
         f"  tool:      {_printable(request.tool.name)}",
         f"  toolset:   {_printable(request.toolset)}",
         f"  arguments: {arguments}".replace("\n", "\n             "),
+        *(
+            [f"  These are {len(arguments):,} characters: scroll up and read them from the start."]
+            if len(arguments) > _LONG
+            else []
+        ),
         "",
     )
     return "\n".join(lines)

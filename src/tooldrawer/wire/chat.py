@@ -44,7 +44,7 @@ def body(request: Request) -> dict[str, Json]:
     if request.tools:
         sent["tools"] = tools(request.tools)
     if request.max_output is not None:
-        # OpenAI's newer models refuse `max_tokens`; an imitator that knows only that may refuse this.
+        # OpenAI's newer models refuse `max_tokens`; an imitator may know only that.
         sent["max_completion_tokens"] = request.max_output
     rows: list[Json] = []
     if request.system:

@@ -86,21 +86,6 @@ def test_the_configuration_in_use_is_asked_about_by_whatever_name(
     assert isinstance(_judged(rules, "write_file", path="agent.yaml.txt"), Allow)
 
 
-@pytest.mark.parametrize("action", ["add", "remove"])
-async def test_notes_that_later_conversations_begin_with_are_a_persons_decision(
-    tmp_path: Path, action: str
-) -> None:
-    memory = tmp_path / "data" / "memory.md"
-    memory.parent.mkdir()
-    memory.write_text("- tests run with make\n", encoding="utf-8")
-    session = _session(Workplace(root=tmp_path / "project"), memory)
-    (tmp_path / "project").mkdir()
-    refused = await session.call("memory", {"action": action, "text": "tests run with make"})
-    assert refused.is_error
-    assert memory.read_text(encoding="utf-8") == "- tests run with make\n"
-    assert "tests run with make" in (await session.call("memory", {"action": "read"})).text
-
-
 async def test_nobody_else_on_the_machine_reads_the_notes(tmp_path: Path) -> None:
     memory = tmp_path / "memory.md"
     before = os.umask(0)

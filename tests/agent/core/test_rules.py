@@ -137,7 +137,7 @@ def test_what_is_no_path_is_denied_without_an_alarm(
     assert not caplog.records
 
 
-@pytest.mark.parametrize("name", ["todo", "clarify", "delegate_task", "session_search"])
+@pytest.mark.parametrize("name", ["todo", "memory", "clarify", "delegate_task", "session_search"])
 def test_the_other_core_tools_are_allowed(workplace: Workplace, name: str) -> None:
     assert judged(workplace, name, {"path": "/etc/passwd"}) == Allow()
 

@@ -49,8 +49,6 @@ class CoreRules:
                     return self._write(self._place(call, "path"))
                 case "read_file" | "search_files":
                     return self._read(self._place(call, "path"), tool.local_name)
-                case "memory":
-                    return _remember(call)
                 case _:
                     return Allow()
         except InvalidArguments as error:
@@ -99,12 +97,3 @@ def _own() -> Iterable[Path]:
     """Where tooldrawer keeps what it obeys."""
     for folder in (user_data_path, user_config_path, user_cache_path):
         yield folder("tooldrawer", appauthor=False)
-
-
-def _remember(call: ToolCall) -> Verdict:
-    if call.arguments.get("action") == "read":
-        return Allow()
-    return Ask(
-        "Change the notes that begin every later conversation, in any folder? "
-        "(session, always: any note)"
-    )
