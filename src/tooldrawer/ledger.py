@@ -98,7 +98,8 @@ class Ledger:
     def retried(self, tokens: int) -> None:
         """A call that did not run, and the answer to it, entered the conversation."""
         self.retries += 1
-        self._enter(tokens)
+        if self._last_bridge or not self.turns:  # with the drawer open it is not the bridge's doing
+            self._enter(tokens)
 
     def summed_up(self, tokens: int) -> None:
         """A summary with so many tokens for tools took the place of what had entered before."""

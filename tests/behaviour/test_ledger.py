@@ -86,3 +86,12 @@ def test_what_was_summed_up_is_no_longer_carried() -> None:
     ledger.turn(kept_out=10_000, bridge=0)
     ledger.turn(kept_out=10_000, bridge=0)
     assert ledger.replies == 1_000 + 100 + 100
+
+
+@requirement("LED-1")
+def test_a_mistake_with_the_drawer_open_is_not_the_bridges() -> None:
+    ledger = Ledger()
+    ledger.turn(kept_out=0, bridge=0)
+    ledger.retried(500)
+    assert (ledger.net, ledger.retries) == (0, 1)
+    assert "stayed open" in ledger.why

@@ -46,7 +46,7 @@ def test_the_demo_has_as_many_tools_as_is_said() -> None:
 def test_the_documented_keys_are_all_keys_and_right() -> None:
     whole, _ = blocks("docs/configuration.md", "yaml")
     without_code = re.sub(r"^(toolsets|hooks|guardrails):.*$", "", whole, flags=re.MULTILINE)
-    environment = dict.fromkeys(("GITHUB_TOKEN", "LINEAR_TOKEN", "MY_KEY"), "a")
+    environment = {"GITHUB_TOKEN": "a", "LINEAR_TOKEN": "b", "MY_KEY": "c"}
     config = parse(without_code, name="docs", environment=environment)
     assert config.assembly.pinned == ("mcp_slack_*",)
     assert config.search == Config().search

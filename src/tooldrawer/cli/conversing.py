@@ -110,12 +110,13 @@ class Chat:
             return
         assembly = await self._station.shown()
         spec = plan.spec
-        drawer = f", {len(assembly.deferred):,} in the drawer" if assembly.active else ""
+        deferred = len(assembly.deferred)
+        drawer = f", {deferred:,} in the drawer" if deferred and assembly.active else ""
         show(
             f"{spec.name} at {spec.host}: {counted(len(assembly.direct), 'tool')} shown{drawer}.\n"
             "/help lists commands, Ctrl-D ends."
         )
-        starting = [each.spec.name for each in self._station.upstreams() if not each.is_known]
+        starting = [each.spec.name for each in self._station.servers.unknown()]
         if starting:
             show(f"Starting: {', '.join(starting)}.")
 
@@ -123,7 +124,11 @@ class Chat:
         """Answer every message; the exit code."""
         reader: Reader = Pipe()
         if self._in_terminal:
-            reader = Prompt(self._slash.names, colour=self._screen.has_colour)
+            reader = Prompt(
+                self._slash.names,
+                colour=self._screen.has_colour,
+                stores=self._station.plan.stores,
+            )
         warned = False
         while not self._slash.wants_to_quit:
             try:
@@ -166,7 +171,7 @@ class Chat:
 
     async def _worked(self, text: str) -> Outcome | signal.Signals:
         async def work() -> Outcome:
-            await self._station.settled()
+            await self._station.servers.settled(self._screen.notice)
             return await self._station.agent.run(text)
 
         with self._keyboard.quiet() if self._keyboard else nullcontext():

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Protocol
 
-from tooldrawer.activity import ActivityLog
+from tooldrawer.activity import ActivityLog, Masker
 from tooldrawer.agent.agent import Outcome
 from tooldrawer.agent.listener import Listener
 from tooldrawer.cli.agent_options import Choices
@@ -44,6 +44,10 @@ class Report(Protocol):
         """Tell why the model gave no answer."""
         ...
 
+    def stopped(self) -> None:
+        """Tell that it was stopped, to whoever does not know."""
+        ...
+
 
 async def work(choices: Choices, resuming: Resuming, task: str, *, json: bool) -> int:
     """Do one task; the exit code.
@@ -52,9 +56,12 @@ async def work(choices: Choices, resuming: Resuming, task: str, *, json: bool) -
         ToolDrawerError: It cannot begin.
     """
     plan = Plan.of(choices)
-    report: Report = _AsJson() if json else _AsText()
+    report: Report = _AsJson(Masker(plan.config.activity.mask)) if json else _AsText()
     ended = await stoppable(partial(_worked, plan, resuming, task, report), signal.SIGINT, *LEAVE)
-    return 128 + ended if isinstance(ended, signal.Signals) else ended
+    if not isinstance(ended, signal.Signals):
+        return ended
+    report.stopped()
+    return 128 + ended
 
 
 async def _worked(plan: Plan, resuming: Resuming, task: str, report: Report) -> int:
@@ -66,7 +73,7 @@ async def _worked(plan: Plan, resuming: Resuming, task: str, report: Report) -> 
         for note in plan.config.notes:
             report.listener.noticed(note)
         async with report.following(station.drawer.activity):
-            await station.settled()
+            await station.servers.settled(report.listener.noticed)
             outcome = await _outcome(station, task)
         if isinstance(outcome, ModelFailed):
             report.failed(outcome)
@@ -112,12 +119,15 @@ class _AsText:
     def failed(self, error: ModelFailed) -> None:
         notice(str(error))
 
+    def stopped(self) -> None:
+        pass
+
 
 class _AsJson:
     """Lines of JSON on standard output."""
 
-    def __init__(self) -> None:
-        self._lines = JsonLines()
+    def __init__(self, masker: Masker) -> None:
+        self._lines = JsonLines(masker)
         self.listener: Listener = self._lines
 
     def following(self, activity: ActivityLog) -> AbstractAsyncContextManager[None]:
@@ -140,3 +150,6 @@ class _AsJson:
     def failed(self, error: ModelFailed) -> None:
         self._lines.write("outcome", ending="failed", success=False, text="", error=str(error))
         notice(str(error))
+
+    def stopped(self) -> None:
+        self._lines.write("outcome", ending="stopped", success=False, text="")

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TextIO
 
 import anyio
@@ -50,7 +50,9 @@ class Keyboard:
         async with self._taken():
             listed = [f"  {number}. {choice}" for number, choice in enumerate(choices, 1)]
             hint = " (a number, or your own words)" if choices else ""
-            lines = ("", f"  {question}", *listed, f"Answer{hint}: ")
+            # By these words a model's question is told from one for approval.
+            lines = ("", f"  The model asks: {question}", *listed, f"Answer{hint}: ")
+            _forget_what_was_typed(self._read)
             self._write.write(harmless("\n".join(lines)))
             self._write.flush()
             answer = (await next_line(self._read)).strip()
@@ -67,7 +69,12 @@ class Keyboard:
     async def _taken(self) -> AsyncGenerator[None]:
         async with self._turn:
             with self._screen.paused(), _echo(self._read, shown=True):
-                yield
+                try:
+                    yield
+                except BaseException:  # without an answer: the next line begins at the left
+                    self._write.write("\n")
+                    self._write.flush()
+                    raise
 
 
 class Pipe:
@@ -115,12 +122,17 @@ async def next_line(read: TextIO) -> str:
     line = b""
     while not line.endswith(b"\n"):
         await anyio.wait_readable(read.fileno())
-        # A terminal gives a line at a time; one byte at a time would be the same.
+        # Byte by byte: what was typed after the line is left for whoever reads next.
         byte = os.read(read.fileno(), 1)
         if not byte:
             raise EOFError("Nobody is at the terminal.")
         line += byte
     return line.decode(errors="replace")
+
+
+def _forget_what_was_typed(read: TextIO) -> None:
+    if termios is not None and read.isatty():
+        termios.tcflush(read.fileno(), termios.TCIFLUSH)
 
 
 @contextmanager
@@ -136,4 +148,5 @@ def _echo(read: TextIO, *, shown: bool) -> Generator[None]:
     try:
         yield
     finally:
-        termios.tcsetattr(descriptor, termios.TCSANOW, before)
+        with suppress(termios.error):  # the terminal may be gone
+            termios.tcsetattr(descriptor, termios.TCSANOW, before)

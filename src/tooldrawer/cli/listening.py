@@ -3,7 +3,7 @@
 import json
 import sys
 
-from tooldrawer.activity import Event
+from tooldrawer.activity import Event, Masker
 from tooldrawer.activity.sinks import as_json
 from tooldrawer.agent.agent import Outcome
 from tooldrawer.cli.call_row import counted
@@ -30,7 +30,8 @@ class Narrator:
         self._screen.end_line()
 
     def noticed(self, text: str) -> None:
-        """Give it a line of its own."""
+        """Give it a line of its own; what was being said is not continued."""
+        self._screen.end_line()
         self._screen.notice(text)
 
 
@@ -54,7 +55,13 @@ class Worker:
 
 
 class JsonLines:
-    """A `Listener` and a reader of events: each is one line of JSON on standard output."""
+    """A `Listener` and a reader of events: each is one line of JSON on standard output.
+
+    Secrets in arguments are masked, as they are in events.
+    """
+
+    def __init__(self, masker: Masker) -> None:
+        self._masker = masker
 
     def said(self, text: str) -> None:
         """A piece of what the model says."""
@@ -63,7 +70,8 @@ class JsonLines:
     def answered(self, answer: Answered) -> None:
         """A whole answer."""
         calls: list[Json] = [
-            {"name": call.name, "arguments": call.arguments, "id": call.id} for call in answer.calls
+            {"name": call.name, "arguments": self._masker.masked(call.arguments), "id": call.id}
+            for call in answer.calls
         ]
         usage: dict[str, Json] = {
             "input": answer.usage.input,

@@ -175,13 +175,15 @@ class LiveFeed:
 
 @asynccontextmanager
 async def followed(activity: ActivityLog, take: Callable[[Event], None]) -> AsyncGenerator[None]:
-    """Hand each event to `take` until the block is left; none of those before it is lost."""
+    """Hand each event to `take`, those so far first, until the block is left."""
 
     async def follow(events: Subscription) -> None:
         async for event in events:
             take(event)
 
     async with activity.subscribe() as events, anyio.create_task_group() as tasks:
+        for event in activity:  # a server may have failed already
+            take(event)
         tasks.start_soon(follow, events)
         yield
         await caught_up()
@@ -207,12 +209,17 @@ def _came_of(
             figures = f"{spent(event.duration)}, {tokens}"
             return ("wrong", f"error, {figures}") if event.is_error else ("ok", figures)
         case CallRefused():
-            return "wrong", f"refused: {_sentence(event.reason)}"
+            return "wrong", f"refused: {_reason(event.reason, event.tool)}"
         case CallFailed():
             if event.error == "cancelled":
                 return "wrong", f"stopped after {spent(event.duration)}"
-            return "wrong", f"failed after {spent(event.duration)}: {_sentence(event.error)}"
+            error = _reason(event.error, event.tool)
+            return "wrong", f"failed after {spent(event.duration)}: {error}"
 
 
-def _sentence(text: str) -> str:
-    return " ".join(text[:1000].split())
+def _reason(text: str, tool: str | None) -> str:
+    """A text for the model in one line, without the name that stands before it here."""
+    line = " ".join(text[:1000].split())
+    for known in (f"{tool!r} was not run: ", f"{tool!r} failed: ", f"{tool!r} "):
+        line = line.removeprefix(known)
+    return line

@@ -22,10 +22,11 @@ class Cleared(Exception):
 class Prompt:
     """Reads messages in a terminal. Enter sends; Alt-Enter and pasted text make more lines."""
 
-    def __init__(self, commands: Sequence[tuple[str, str]], *, colour: bool) -> None:
+    def __init__(self, commands: Sequence[tuple[str, str]], *, colour: bool, stores: bool) -> None:
+        """With `stores` what is written here is kept for the arrow keys of the next chat."""
         self._mark = ANSI(f"\x1b[1m{_MARK}\x1b[0m") if colour else _MARK
         self._session: PromptSession[str] = PromptSession(
-            history=_history(),
+            history=_history() if stores else InMemoryHistory(),
             completer=_Commands(commands),
             complete_while_typing=True,
             reserve_space_for_menu=4,

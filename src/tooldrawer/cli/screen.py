@@ -84,7 +84,8 @@ class Screen:
             self._held.append(line)
             return
         self._clear()
-        self.end_line()
+        if self._answers.isatty():  # else the line would be torn for nobody's sake
+            self.end_line()
         self._feed.write(line + "\n")
         self._feed.flush()
         self.draw()

@@ -91,12 +91,9 @@ class Slash:
         show(f"Shown to the model: {', '.join(own) or 'none'}.")
         state = "closed" if assembly.active else "open"
         show(f"The drawer is {state}: {assembly.reason}.")
-        for upstream in self._station.upstreams():
-            if not upstream.is_known:
-                status = upstream.status
-                show(
-                    f"{status.name} is {status.state}{f': {status.error}' if status.error else ''}"
-                )
+        for upstream in self._station.servers.unknown():
+            status = upstream.status
+            show(f"{status.name} is {status.state}{f': {status.error}' if status.error else '.'}")
 
     async def _find(self, words: str) -> None:
         if not words:

@@ -4,12 +4,11 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import anyio
 import anyio.to_thread
 from platformdirs import user_data_path
 
+from tooldrawer import config as configuration
 from tooldrawer.activity import Masker
 from tooldrawer.agent.agent import Agent
 from tooldrawer.agent.connection import connected
@@ -24,6 +23,7 @@ from tooldrawer.agent.retrying import Retrying
 from tooldrawer.assembly import Assembly
 from tooldrawer.cli.consent import only_reading
 from tooldrawer.cli.plan import Plan
+from tooldrawer.cli.servers import Servers
 from tooldrawer.dispatch import Approver
 from tooldrawer.drawer import Drawer
 from tooldrawer.errors import ModelFailed, ToolDrawerError
@@ -31,10 +31,6 @@ from tooldrawer.ledger import Ledger
 from tooldrawer.scope import Scope
 from tooldrawer.session import Session
 from tooldrawer.wire.message import Message
-
-if TYPE_CHECKING:
-    from tooldrawer.turn import Host
-    from tooldrawer.upstream.upstream import Upstream
 
 _LARGEST_NOTES = 16_000
 """Characters of the notes that begin every prompt; the tool keeps their file below it."""
@@ -56,10 +52,9 @@ class Station:
         self.plan, self.drawer, self.crew = plan, drawer, crew
         self.store = store
         """Where conversations are kept; None when they are not."""
-        self.upstreams: Callable[[], Sequence[Upstream]] = tuple
+        self.servers = Servers()
         self._name, self._listener = name, listener
         self._ledgers: list[Ledger] = []
-        self._is_settled = False
         self._agent: Agent | None = None
 
     @property
@@ -110,23 +105,6 @@ class Station:
             self.store = None
             return Conversation()
 
-    async def settled(self) -> None:
-        """Wait a moment for servers whose tools are not known yet; once."""
-        unknown = [each for each in self.upstreams() if not each.is_known]
-        if self._is_settled or not unknown:
-            return
-        self._is_settled = True
-        wait = self.drawer.config.gateway.first_search_wait
-        with anyio.move_on_after(wait):
-            for upstream in unknown:
-                await upstream.settled()
-        for upstream in unknown:
-            if not upstream.is_known and upstream.status.state != "down":
-                self._listener.noticed(
-                    f"{upstream.spec.name} did not answer within {wait:g} s; its tools come when "
-                    "it does."
-                )
-
     async def shown(self) -> Assembly:
         """What the model would be shown now; looking costs the session nothing."""
         probe = self._session(f"{self._name}-look")
@@ -143,22 +121,13 @@ class Station:
     def _session(self, name: str) -> Session:
         choices = self.plan.choices
         made: list[Session] = []
-        host = self._host(lambda: made[-1].scope)
+        host = self.servers.host(lambda: made[-1].scope)
         made.append(self.drawer.session(name, scope=choices.scope, host=host))
         if choices.toolsets is not None:
             # Within the scope that was named, as a subagent is within its parent's.
             inner = Scope(toolsets=choices.toolsets, name=self.plan.scope_label)
             made.append(made[0].child(inner, name=name))
         return made[-1]
-
-    def _host(self, scope: Callable[[], Scope]) -> "Host | None":
-        if not self.drawer.config.servers:
-            return None
-        # Imported here: MCP is half a second that an agent without servers does without.
-        from tooldrawer.gateway.shown import Stance  # noqa: PLC0415
-
-        direct = self.drawer.parts.policy.enabled == "off"
-        return Stance(scope, lambda: self.upstreams(), direct=lambda: direct)
 
     def _kept(self, name: str, messages: Sequence[Message] = ()) -> Conversation:
         return Conversation(
@@ -201,7 +170,7 @@ async def opened(
         made.append(station)
         if drawer.config.servers:
             pool = await stack.enter_async_context(drawer.connected())
-            station.upstreams = lambda: pool.upstreams
+            station.servers = Servers(pool, drawer=drawer)
         yield station
 
 
@@ -223,7 +192,10 @@ def _crew(
 
 
 def _drawer(plan: Plan, core: CoreTools, approver: Approver | None) -> Drawer:
-    guardrails = [CoreRules(plan.workplace), *([only_reading] if plan.choices.read_only else [])]
+    # Whatever its name is: a model that writes it would start servers of its own.
+    steering = configuration.sources(plan.file) if plan.file else ()
+    rules = CoreRules(plan.workplace, steering=steering)
+    guardrails = [rules, *([only_reading] if plan.choices.read_only else [])]
     if plan.file is None:
         return Drawer([core], config=plan.config, guardrails=guardrails, approver=approver)
     return Drawer.from_config(

@@ -67,7 +67,16 @@ def test_after_a_kill_the_conversation_goes_on_with_every_call_answered(shell: S
 
 def test_what_is_not_kept_cannot_be_resumed(shell: Shell) -> None:
     with scripted(Say("Forgotten.")) as server:
-        piped(shell, "chat", "--no-store", *at(server), lines=["a secret"])
+        with terminal(shell, "chat", "--no-store", *at(server)) as person:
+            person.prompted()
+            person.enter("a secret")
+            person.until("Forgotten.")
+            person.prompted()
+            person.enter("/resume")
+            person.until("not kept here")
+            person.prompted()
+        kept = [file for file in (shell.folder / "data").rglob("*") if file.is_file()]
+        assert not any(b"a secret" in file.read_bytes() for file in kept)
         ran = piped(shell, "chat", "--continue", *at(server), lines=["hello"])
     assert (ran.code, ran.out) == (2, "")
     assert "No conversation was kept in this folder" in ran.err

@@ -242,6 +242,18 @@ def test_a_task_can_go_on_with_a_conversation(shell: Shell) -> None:
     assert server.seen[1].users == ("it is red", "which?")
 
 
+@pytest.mark.parametrize(("command", "package"), [("chat", "prompt_toolkit"), ("run", "openai")])
+def test_a_package_that_is_missing_is_named_with_how_to_install_it(
+    shell: Shell, command: str, package: str
+) -> None:
+    shell.write(f"{package}.py", f"raise ModuleNotFoundError(name={package!r})")
+    with scripted() as server:
+        options = at(server) if command == "chat" else (*at(server), "hello")
+        ran = shell.run(command, *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert "pip install 'tooldrawer[agent]'" in ran.err
+
+
 def test_other_commands_do_not_load_what_only_an_agent_needs() -> None:
     code = (
         "import sys, tooldrawer.cli\n"

@@ -51,6 +51,7 @@ def test_a_server_that_cannot_start_is_told_once(shell: Shell) -> None:
         ran = shell.run("run", *at(server), "hello")
     assert ran.out == "Here.\n"
     assert ran.err.count("no-such-program") == 1
+    assert "Saved nothing" in ran.err  # and it costs nothing: the drawer is not closed for it
 
 
 @requirement("SCOPE-1")
