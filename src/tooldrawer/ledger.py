@@ -1,8 +1,10 @@
 """What a session saved, minus what that cost."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tooldrawer.wire.message import Usage
+if TYPE_CHECKING:
+    from tooldrawer.wire.message import Usage
 
 _MILLION = 1_000_000
 
@@ -28,7 +30,7 @@ class Prices:
         """A million tokens that the cache takes in."""
         return self.input if self.written is None else self.written
 
-    def cost(self, usage: Usage) -> float:
+    def cost(self, usage: "Usage") -> float:
         """What one answer cost, in US dollars."""
         plain = max(usage.input - usage.cached - usage.written, 0)
         tokens = plain * self.input + usage.cached * self.read + usage.written * self.write
@@ -84,6 +86,16 @@ class Ledger:
         if bridge != self._last_bridge:
             self._bridge_written += bridge
         self._last_kept_out, self._last_bridge = kept_out, bridge
+
+    def unsent(self) -> None:
+        """The prompt of the last turn was refused, so it neither saved nor cost anything."""
+        self.turns -= 1
+        self.kept_out -= self._last_kept_out
+        self.bridge -= self._last_bridge
+        self.carried -= self._in_conversation
+        if not self.turns:
+            self._last_kept_out = self._last_bridge = 0
+            self._kept_out_written = self._bridge_written = 0
 
     def searched(self, tokens: int) -> None:
         """A search and its reply entered the conversation."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter, time
 from types import TracebackType
-from typing import Protocol, Self, assert_never, cast
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, assert_never, cast
 
 import anyio
 import anyio.to_thread
@@ -34,9 +34,11 @@ from tooldrawer.search import SearchEngine
 from tooldrawer.tokens import SchemaCosts, TokenCounter, compact
 from tooldrawer.tool import Json, JsonObject, Tool
 from tooldrawer.turn import Host, Turn, Turns
-from tooldrawer.wire.message import Asked
 
-Calls = Iterable[ToolCall | Asked | tuple[str, Json] | JsonObject]
+if TYPE_CHECKING:  # a library that keeps its own messages does without
+    from tooldrawer.wire.message import Asked
+
+Calls: TypeAlias = "Iterable[ToolCall | Asked | tuple[str, Json] | JsonObject]"
 """Calls as values, as a wire read them, as `(name, arguments)`, or as `{"name", "arguments"}`."""
 
 
@@ -224,7 +226,7 @@ class Session:
             context_length=self.context_length,
             catalogs=parts.catalogs,
             costs=parts.costs,
-            toolsets=self._toolsets(parts),
+            toolsets=partial(self._toolsets, parts),
             native=self.native,
         )
 
@@ -389,9 +391,9 @@ def _loaded(tools: Iterable[Tool], costs: SchemaCosts, most: int) -> tuple[Tool,
 def _asked(call: "ToolCall | Asked | tuple[str, Json] | JsonObject") -> ToolCall:
     if isinstance(call, ToolCall):
         return call
-    if isinstance(call, Asked):
-        return ToolCall(name=call.name, arguments=cast("JsonObject", call.arguments), id=call.id)
     if isinstance(call, tuple):
         return ToolCall(name=call[0], arguments=cast("JsonObject", call[1]))
+    if not isinstance(call, Mapping):
+        return ToolCall(name=call.name, arguments=cast("JsonObject", call.arguments), id=call.id)
     name, call_id = (str(call.get(key) or "") for key in ("name", "id"))
     return ToolCall(name=name, arguments=cast("JsonObject", call.get("arguments")), id=call_id)

@@ -1,6 +1,6 @@
 """What a turn's array was made of, and why it may stay as it is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -76,10 +76,10 @@ class Turns:
         context_length: int | None,
         catalogs: Catalogs,
         costs: SchemaCosts,
-        toolsets: Sequence[str],
+        toolsets: Callable[[], Sequence[str]],
         native: bool = False,
     ) -> Turn:
-        """The last turn itself when nothing changed."""
+        """The last turn itself when nothing changed; then nobody asks for the toolsets either."""
         last = self._last
         same = last is not None and last.holds_for(catalog, policy, context_length, native=native)
         if last and same and last.kept_closed == self._why_closed(last.plain):
@@ -91,7 +91,7 @@ class Turns:
             policy,
             context_length=context_length,
             costs=costs,
-            toolsets=toolsets,
+            toolsets=toolsets(),
             listed=kept[2] if kept and kept[:2] == (scope, policy) else None,
             native=native,
         )

@@ -238,3 +238,18 @@ async def test_keys_that_are_not_text_harm_no_call(drawer: Drawer) -> None:
     odd = {"title": "a", "more": {1: 2}}
     result = await drawer.session().call("read_note", odd)  # pyright: ignore[reportArgumentType]
     assert result.is_error or result.text == "note a"
+
+
+@requirement("AF-3")
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("export API_KEY=abc123 && run", "export API_KEY=*** && run"),
+        ("PGPASSWORD='a b' psql", "PGPASSWORD=*** psql"),
+        ("curl 'http://x/?token=abc&page=2'", "curl 'http://x/?token=***&page=2'"),
+        ("--api-key=xyz --max_tokens=5", "--api-key=*** --max_tokens=5"),
+        ("bypass=3 author=bob token_count=7", "bypass=3 author=bob token_count=7"),
+    ],
+)
+def test_what_is_assigned_to_a_secrets_name_is_masked(given: str, shown: str) -> None:
+    assert Masker().masked(given) == shown

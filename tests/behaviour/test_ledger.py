@@ -95,3 +95,18 @@ def test_a_mistake_with_the_drawer_open_is_not_the_bridges() -> None:
     ledger.retried(500)
     assert (ledger.net, ledger.retries) == (0, 1)
     assert "stayed open" in ledger.why
+
+
+@requirement("LED-1")
+def test_a_prompt_that_was_refused_saved_nothing() -> None:
+    once, refused_first = Ledger(), Ledger()
+    refused_first.turn(kept_out=999, bridge=99)
+    refused_first.unsent()
+    for ledger in (once, refused_first):
+        ledger.turn(kept_out=MILLION, bridge=1_000)
+        ledger.searched(100)
+        ledger.turn(kept_out=MILLION, bridge=1_000)
+    refused_first.turn(kept_out=MILLION, bridge=1_000)
+    refused_first.unsent()
+    assert refused_first.net == once.net
+    assert refused_first.money(PRICES) == pytest.approx(once.money(PRICES))

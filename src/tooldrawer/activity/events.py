@@ -76,6 +76,8 @@ class CallFinished(Happening):
     duration: float
     result_tokens: int
     is_error: bool = False
+    error: str = ""
+    """The beginning of what a tool said about its error."""
     repairs: tuple[str, ...] = ()
     warning: str = ""
     call: str = ""

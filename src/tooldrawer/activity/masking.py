@@ -25,6 +25,13 @@ _SECRET_PAIR = re.compile(
     r"(?:(?P=quote)(?:\\.|[^\\])*?(?:(?P=quote)|$)|-?\d[\d.eE+\-]*)",
     re.IGNORECASE | re.DOTALL,
 )
+_ASSIGNED = re.compile(
+    # A line of `.env`, an option of a command: PASSWORD=..., --api-key=..., export TOKEN="...".
+    # Only where the name ends so: `token_count=3` is no secret.
+    rf"(?P<name>(?:{_ANYWHERE}|(?<![a-z])(?:{_AS_A_WORD}))=)"
+    r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'&;,]+)",
+    re.IGNORECASE,
+)
 _SECRET_VALUE = re.compile(
     r"\b[Bb]earer\s+[\w\-.~+/]{8,}=*"
     r"|\b(?:sk|pk|rk)[-_](?:[a-zA-Z]+[-_])*[A-Za-z0-9_\-]{16,}"
@@ -86,6 +93,8 @@ class Masker:
         clean = (
             _SECRET_PAIR.sub(rf"\g<pair>\g<quote>{MASK}\g<quote>", text) if ":" in text else text
         )
+        if "=" in clean:
+            clean = _ASSIGNED.sub(rf"\g<name>{MASK}", clean)
         for pattern in self._values:
             clean = pattern.sub(MASK, clean)
         return clean

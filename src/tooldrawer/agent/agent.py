@@ -182,6 +182,9 @@ class Agent:
             with anyio.CancelScope(shield=True):
                 await self._keep_part("".join(pieces))
             raise
+        except (NativeRefused, ContextFull):
+            self.session.ledger.unsent()
+            raise
 
     async def _keep_part(self, text: str) -> None:
         if text:

@@ -12,7 +12,7 @@ from tooldrawer.naming import gave_way
 from tooldrawer.scope import matches, tool_matches
 from tooldrawer.tokens import SchemaCosts
 from tooldrawer.tool import Json, Tool
-from tooldrawer.wire import anthropic, mcp, openai
+from tooldrawer.wire import anthropic_tool, mcp, openai
 
 Why = Literal["core", "pinned", "inactive"]
 
@@ -54,7 +54,7 @@ class Assembly:
 
     def anthropic(self) -> list[dict[str, Json]]:
         """The array for Anthropic's Messages API."""
-        return [anthropic.render(tool) for tool in self.tools]
+        return [anthropic_tool.render(tool) for tool in self.tools]
 
     def mcp(self) -> list[dict[str, Json]]:
         """The array as an MCP server lists it."""

@@ -116,6 +116,8 @@ class Chat:
             f"{spec.name} at {spec.host}: {counted(len(assembly.direct), 'tool')} shown{drawer}.\n"
             "/help lists commands, Ctrl-D ends."
         )
+        if plan.file is not None and plan.choices.config is None:
+            show(f"Settings from {plan.file}.")
         starting = [each.spec.name for each in self._station.servers.unknown()]
         if starting:
             show(f"Starting: {', '.join(starting)}.")

@@ -43,7 +43,8 @@ def _said(event: Event) -> str:  # noqa: C901  one branch for each kind, nothing
         case CallFinished():
             repairs = f", repaired {'; '.join(event.repairs)}" if event.repairs else ""
             state = "answered with an error" if event.is_error else "finished"
-            return f"{event.tool} {state} in {event.duration * 1000:.0f} ms{repairs}"
+            said = f": {event.error}" if event.error else ""
+            return f"{event.tool} {state} in {event.duration * 1000:.0f} ms{repairs}{said}"
         case CallRefused():
             return f"{event.tool or 'a call'} refused: {event.reason}"
         case CallFailed():

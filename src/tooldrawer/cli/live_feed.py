@@ -207,7 +207,8 @@ def _came_of(
         case CallFinished():
             tokens = counted(event.result_tokens + argument_tokens, "token")
             figures = f"{spent(event.duration)}, {tokens}"
-            return ("wrong", f"error, {figures}") if event.is_error else ("ok", figures)
+            said = f": {' '.join(event.error.split())}" if event.error.strip() else ""
+            return ("wrong", f"error, {figures}{said}") if event.is_error else ("ok", figures)
         case CallRefused():
             return "wrong", f"refused: {_reason(event.reason, event.tool)}"
         case CallFailed():

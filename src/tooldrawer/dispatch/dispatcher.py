@@ -32,6 +32,8 @@ from tooldrawer.toolset import Toolset, keeps_time
 
 _logger = logging.getLogger(__name__)
 _tokens = Estimate().count
+_MOST_ERROR = 500
+"""Characters of a tool's own error in the activity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +149,7 @@ class Dispatcher:
                 duration=perf_counter() - started,
                 result_tokens=_tokens(result.text),
                 is_error=result.is_error,
+                error=result.text[:_MOST_ERROR] if result.is_error else "",
                 repairs=tuple(map(str, last.repairs)),
                 warning=last.warning,
                 call=call.id,

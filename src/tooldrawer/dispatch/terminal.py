@@ -103,6 +103,7 @@ def rendered(request: ApprovalRequest) -> str:
         f"  {_printable(request.question)}",
         f"  tool:      {_printable(request.tool.name)}",
         f"  toolset:   {_printable(request.toolset)}",
+        *([f"  subagent:  {_printable(request.session)}"] if "." in request.session else []),
         f"  arguments: {arguments}".replace("\n", "\n             "),
         *(
             [f"  These are {len(arguments):,} characters: scroll up and read them from the start."]

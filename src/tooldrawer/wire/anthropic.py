@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import assert_never
 
-from tooldrawer.call import thaw
 from tooldrawer.tool import Json, JsonObject, Tool
 from tooldrawer.wire.anthropic_answer import WIRE, AnthropicStream, calls, read
 from tooldrawer.wire.anthropic_schema import accepted
+from tooldrawer.wire.anthropic_tool import render
 from tooldrawer.wire.content import NOTHING, Part, parts, said_beside
 from tooldrawer.wire.mended import name_of, object_of, whole_object
 from tooldrawer.wire.message import (
@@ -25,7 +25,6 @@ from tooldrawer.wire.message import (
     Summary,
 )
 from tooldrawer.wire.odd import a_text, an_object
-from tooldrawer.wire.overlay import overlaid
 
 __all__ = ["AnthropicStream", "body", "calls", "read", "render", "results", "tools"]
 
@@ -39,18 +38,6 @@ _CACHED: JsonObject = {"type": "ephemeral"}
 _NO_ANSWER = "(no answer)"
 _NO_TEXT = "(nothing)"
 _ID = re.compile(r"[A-Za-z0-9_-]+")
-
-
-def render(tool: Tool) -> dict[str, Json]:
-    """One entry of the `tools` parameter."""
-    known: dict[str, Json] = {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": thaw(tool.parameters),
-    }
-    if tool.shape != "anthropic":
-        return known
-    return overlaid(tool.raw, known)
 
 
 def body(request: Request) -> dict[str, Json]:
