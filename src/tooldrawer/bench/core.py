@@ -33,7 +33,6 @@ from tooldrawer.wire import openai
 
 GROUPS = ("core", "growth")
 """The tables that the rows stand in."""
-SIZES = (100, 1_000, 10_000, 100_000)
 _SEARCH_BARS = {10_000: 6.0, 100_000: 30.0}
 _MANY = 10_000
 _SERVER = 50
@@ -74,7 +73,7 @@ class Given:
         raise ToolFailed(f"{tool.name!r} is only measured.")
 
 
-def run(catalog: Path | None, *, sizes: Sequence[int] = SIZES) -> list[Row]:
+def run(catalog: Path | None, *, sizes: Sequence[int]) -> list[Row]:
     """Every row, over the recorded lists at `catalog`, or over the demo's tools.
 
     Raises:

@@ -10,10 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tooldrawer.bench import core as core_bench
 from tooldrawer.bench import dependencies as dependency_bench
-from tooldrawer.bench import labelled
-from tooldrawer.bench import retrieval as retrieval_bench
 from tooldrawer.bench.report import Row, cells, places, tables, write
 from tooldrawer.cli.opening import CatalogOption, JsonOption
 from tooldrawer.cli.output import notice, show_json, table
@@ -38,11 +35,14 @@ def core(
     catalog: CatalogOption = None,
     sizes: Annotated[
         str, typer.Option("--sizes", help="Numbers of tools for the growth rows.")
-    ] = ",".join(map(str, core_bench.SIZES)),
+    ] = "100,1000,10000,100000",
     into: IntoOption = None,
     json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
 ) -> None:
     """Measure import, assembly, search and memory, each against a baseline of the same run."""
+    # Imported here: numpy is a tenth of a second that no other command should wait for.
+    from tooldrawer.bench import core as core_bench  # noqa: PLC0415
+
     numbers = [_whole(size) for size in sizes.split(",") if size.strip()]
     _check(into, core_bench.GROUPS)
     _report("core", core_bench.run(catalog, sizes=numbers), into, as_json=json)
@@ -126,6 +126,10 @@ def retrieval(
         raise typer.BadParameter(
             "Say what to search and what for: --data DIR, or --catalog DIR and --queries PATH"
         )
+    # Imported here: numpy, as above.
+    from tooldrawer.bench import labelled  # noqa: PLC0415
+    from tooldrawer.bench import retrieval as retrieval_bench  # noqa: PLC0415
+
     _check(into, (retrieval_bench.GROUP, retrieval_bench.SUMMARY))
     found = labelled.load(data=data, catalog=catalog, queries=queries, names=sets or ())
     with nullcontext(str(cache)) if cache else TemporaryDirectory() as folder:
