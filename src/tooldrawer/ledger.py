@@ -115,7 +115,7 @@ class Ledger:
 
     def summed_up(self, tokens: int) -> None:
         """A summary with so many tokens for tools took the place of what had entered before."""
-        self._entered += max(tokens, 0)
+        self._entered += tokens
         self._in_conversation = tokens
         self._not_yet_carried = tokens
 

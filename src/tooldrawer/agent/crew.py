@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from tooldrawer.agent.agent import Agent, Outcome
 from tooldrawer.agent.conversation import Conversation
@@ -22,20 +21,14 @@ _MOST_DEEP = 2
 
 Begin = Callable[[str], Awaitable[Conversation]]
 """Begins the conversation of a subagent, given its parent's name."""
+Telling = Callable[[str], Listener]
+"""Makes the listener of a subagent, given its session's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Member:
     agent: Agent
     depth: int
-
-
-class Telling(Protocol):
-    """Makes a listener for the agent of a session."""
-
-    def __call__(self, session: str) -> Listener:
-        """The listener."""
-        ...
 
 
 async def _unkept(parent: str) -> Conversation:

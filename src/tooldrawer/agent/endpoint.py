@@ -8,6 +8,7 @@ from tooldrawer.agent.known_models import known
 from tooldrawer.agent.providers import ANTHROPIC, OPENAI, Provider, at, chosen, serving
 from tooldrawer.agent.spec import PATIENCE, BridgeKind, ModelSpec, WireName, is_address, is_local
 from tooldrawer.errors import ConfigError
+from tooldrawer.wire.wires import WIRES
 
 MODEL_NAME = "TOOLDRAWER_MODEL"
 API_KEY = "TOOLDRAWER_API_KEY"
@@ -69,7 +70,7 @@ def model_spec(wanted: Wanted, environment: Mapping[str, str] | None = None) -> 
         context_length=wanted.context_length or facts.context_length,
         max_output=wanted.max_output or facts.max_output,
         bridge=wanted.bridge,
-        defers=facts.defers and way.wire != "chat",
+        defers=facts.defers and WIRES[way.wire].defers,
         prices=facts.prices,
         timeout=wanted.timeout or PATIENCE,
     )

@@ -12,6 +12,7 @@ import anyio.to_thread
 from tooldrawer.cli.output import harmless
 from tooldrawer.cli.screen import Screen
 from tooldrawer.dispatch import Answer, ApprovalRequest, TerminalApprover
+from tooldrawer.dispatch.terminal import forget_what_was_typed, line_of
 
 try:
     import termios
@@ -52,7 +53,7 @@ class Keyboard:
             hint = " (a number, or your own words)" if choices else ""
             # By these words a model's question is told from one for approval.
             lines = ("", f"  The model asks: {question}", *listed, f"Answer{hint}: ")
-            _forget_what_was_typed(self._read)
+            forget_what_was_typed(self._read)
             self._write.write(harmless("\n".join(lines)))
             self._write.flush()
             answer = (await next_line(self._read)).strip()
@@ -119,20 +120,10 @@ async def next_line(read: TextIO) -> str:
     Raises:
         EOFError: The input is over.
     """
-    line = b""
-    while not line.endswith(b"\n"):
-        await anyio.wait_readable(read.fileno())
-        # Byte by byte: what was typed after the line is left for whoever reads next.
-        byte = os.read(read.fileno(), 1)
-        if not byte:
-            raise EOFError("Nobody is at the terminal.")
-        line += byte
-    return line.decode(errors="replace")
-
-
-def _forget_what_was_typed(read: TextIO) -> None:
-    if termios is not None and read.isatty():
-        termios.tcflush(read.fileno(), termios.TCIFLUSH)
+    line = await line_of(read.fileno())
+    if not line.endswith("\n"):
+        raise EOFError("Nobody is at the terminal.")
+    return line
 
 
 @contextmanager

@@ -51,7 +51,7 @@ class TerminalApprover:
             EOFError: The input is over, so nobody is there to answer.
         """
         async with self._turn:
-            self._forget_what_was_typed()
+            forget_what_was_typed(self._read)
             self._write.write(rendered(request))
             while True:
                 self._write.write("[y]es once, this [s]ession, [a]lways, [N]o: ")
@@ -63,11 +63,6 @@ class TerminalApprover:
                 if answer is not None:
                     return answer
 
-    def _forget_what_was_typed(self) -> None:
-        # A late "y" to a question that timed out must not answer the next one.
-        if termios is not None and self._read.isatty():
-            termios.tcflush(self._read.fileno(), termios.TCIFLUSH)
-
     async def _line(self) -> str:
         # A terminal or pipe can be waited for and the wait cancelled; a thread that sits in
         # readline() after the question timed out would swallow the answer to the next one.
@@ -76,10 +71,16 @@ class TerminalApprover:
             await anyio.wait_readable(descriptor)
         except (OSError, ValueError, NotImplementedError):
             return await anyio.to_thread.run_sync(self._read.readline, abandon_on_cancel=True)
-        return await _line_of(descriptor)
+        return await line_of(descriptor)
 
 
-async def _line_of(descriptor: int) -> str:
+def forget_what_was_typed(read: TextIO) -> None:
+    """Drop what is waiting: a late "y" to a question that timed out must not answer the next."""
+    if termios is not None and read.isatty():
+        termios.tcflush(read.fileno(), termios.TCIFLUSH)
+
+
+async def line_of(descriptor: int) -> str:
     """One line, byte by byte: what follows it is left for the next question.
 
     readline() would wait for the end of the line without letting anything else run, and would take

@@ -1,6 +1,7 @@
 """What is already in a conversation is never rewritten: the request bodies are compared."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -68,7 +69,7 @@ async def _converse(server: ModelServer, way: Way) -> None:
 def _changed() -> ScriptedToolset:
     """The server after an update: another description, one more tool."""
     tools = [
-        *github().tools(),
+        *(replace(tool, description=f"Now: {tool.description}") for tool in github().tools()),
         Tool(name="mcp_github_star", description="Star a repository.", source="mcp-github"),
     ]
     return ScriptedToolset("mcp-github", tools)
@@ -99,10 +100,7 @@ async def test_the_bytes_of_a_request_begin_the_next_one(way: Way) -> None:
     with scripted(*_steps(way)) as server:
         await _converse(server, way)
     for before, after in zip(server.requests, server.requests[1:], strict=False):
-        # Up to the brackets that close the last message's list and what stands after it.
-        end = before.body.rindex(b"]", 0, len(before.body)) if before.body.endswith(b"}") else 0
-        common = _common(before.body, after.body)
-        assert common >= _end_of_messages(before) > 0, (common, end)
+        assert _common(before.body, after.body) >= _end_of_messages(before) > 0
 
 
 def _end_of_messages(request: Request) -> int:
