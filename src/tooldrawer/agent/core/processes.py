@@ -1,11 +1,11 @@
 """One command: run with its output in order, and never left behind."""
 
 import os
+import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,12 @@ _AFTERLIFE = 0.3
 """Seconds in which the output of a command that has ended may still arrive."""
 _GRACE = 1.0
 """Seconds between SIGTERM, after which git takes its locks away, and SIGKILL."""
+SHELL = shutil.which("bash") or "/bin/sh"
+# A command may not begin before the guardian knows of it: we could be killed in between, which on
+# a busy machine took milliseconds and left the command running in three of five tries. If we are,
+# the gate reads the end of its input and nothing begins. A bash, where there is one: dash drops
+# exported functions and variables with a dot in their name.
+_GATE = (SHELL, "-c", 'read -r go && exec "$@" < /dev/null', "gate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,24 +75,28 @@ async def _started(
     # With a pipe of our own: with asyncio's, Process.wait() returns when everybody has closed it,
     # a server in the background too (CPython issue 119710).
     process: Process | None = None
-    try:
-        with anyio.CancelScope(shield=True):
-            process = await anyio.open_process(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                cwd=folder,
-                env=environment,
-                start_new_session=True,
-            )
-            GUARDIAN.watch(process.pid)
-    except (OSError, ValueError) as error:
-        raise ToolFailed(
-            f"The command cannot be started: {error}. Change it, then try again."
-        ) from error
-    finally:
-        os.close(output)
+    with ExitStack() as ends:
+        ends.callback(os.close, output)
+        try:
+            gate, opened = os.pipe()
+            ends.callback(os.close, gate)
+            ends.callback(os.close, opened)
+            with anyio.CancelScope(shield=True):
+                process = await anyio.open_process(
+                    (*_GATE, *command),
+                    stdin=gate,
+                    stdout=output,
+                    stderr=output,
+                    cwd=folder,
+                    env=environment,
+                    start_new_session=True,
+                )
+                GUARDIAN.watch(process.pid)
+                os.write(opened, b"\n")
+        except (OSError, ValueError) as error:
+            raise ToolFailed(
+                f"The command cannot be started: {error}. Change it, then try again."
+            ) from error
     assert process is not None  # nobody has the scope, so nobody cancels it
     return process
 

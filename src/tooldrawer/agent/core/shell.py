@@ -1,12 +1,11 @@
 """The tool that runs commands."""
 
 import os
-import shutil
 import signal
 from contextlib import suppress
 from pathlib import Path
 
-from tooldrawer.agent.core.processes import Ending, run
+from tooldrawer.agent.core.processes import SHELL, Ending, run
 from tooldrawer.agent.core.tape import Tape
 from tooldrawer.agent.core.workplace import Workplace
 from tooldrawer.call import ToolResult
@@ -43,9 +42,8 @@ class Shell:
             raise InvalidArguments(f"/timeout must be from 1 to {LONGEST} seconds.")
         folder = self._folder(cwd)
         tape = Tape(head=_HEAD, tail=_TAIL)
-        shell = shutil.which("bash") or "/bin/sh"
         ending = await run(
-            (shell, "-c", command),
+            (SHELL, "-c", command),
             tape=tape,
             seconds=timeout,
             folder=folder,
