@@ -248,6 +248,7 @@ def _check_result(block: JsonObject, where: str, options: Options) -> None:
 def _check_pairs(messages: list[JsonObject]) -> None:
     """Each tool_use is answered in the next message, before anything else is said in it."""
     waiting: list[str] = []
+    every: set[str] = set()
     for index, message in enumerate(messages):
         blocks = objects(message["content"])
         results = [block for block in blocks if block["type"] == "tool_result"]
@@ -260,8 +261,9 @@ def _check_pairs(messages: list[JsonObject]) -> None:
                 )
         _check_answered(waiting, blocks, index)
         waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
-        if len(set(waiting)) < len(waiting):
+        if len(every | set(waiting)) < len(every) + len(waiting):
             raise Refused(f"messages.{index}.content: `tool_use` ids must be unique")
+        every |= set(waiting)
 
 
 def _check_answered(waiting: list[str], blocks: list[JsonObject], index: int) -> None:

@@ -24,6 +24,7 @@ _PREFIXES = {
     "tool_search_call": "tsc",
     "tool_search_output": "tso",
 }
+_MOST_ID = 64
 _SAID = ("output_text", "refusal")
 _ASKED = ("input_text", "input_image", "input_file", "input_audio")
 
@@ -169,6 +170,13 @@ def _check_parts(content: Any, kinds: tuple[str, ...], where: str) -> None:
 
 def _check_call(item: JsonObject, where: str) -> None:
     check_type(item.get("call_id"), str, f"{where}.call_id", "a string")
+    if len(item["call_id"]) > _MOST_ID:
+        raise Refused(
+            f"Invalid '{where}.call_id': string too long. Expected a string with maximum length"
+            f" {_MOST_ID}, but got a string with length {len(item['call_id'])} instead.",
+            param=f"{where}.call_id",
+            code="string_above_max_length",
+        )
     check_name(item.get("name"), f"{where}.name")
     check_type(item.get("arguments"), str, f"{where}.arguments", "a string")
 
@@ -207,11 +215,15 @@ def _check_reasoning(items: list[JsonObject], index: int, seal: Seal, *, stored:
 def _check_pairs(items: list[JsonObject], call: str, output: str, word: str) -> None:
     """Each call has an output after it, each output a call before it."""
     waiting: list[str] = []
+    every: set[str] = set()
     for item in items:
         if item.get("execution") == "server":
             continue
         call_id = item.get("call_id")
+        if item.get("type") == call and str(call_id) in every:
+            raise Refused(f"Duplicate {output} for call_id '{call_id}'.", param="input")
         if item.get("type") == call:
+            every.add(str(call_id))
             waiting.append(str(call_id))
         elif item.get("type") == output:
             if call_id not in waiting:

@@ -72,11 +72,11 @@ class ModelServer:
         self._options = options
         self._cache = PromptCache()
 
-    def wait_for(self, count: int, timeout: float = 10.0) -> None:
+    def wait_for(self, count: int, timeout: float = 60.0) -> None:
         """Block until so many requests have come."""
         self._wait(self.requests, count, timeout, "requests came")
 
-    def wait_for_disconnects(self, count: int, timeout: float = 10.0) -> None:
+    def wait_for_disconnects(self, count: int, timeout: float = 60.0) -> None:
         """Block until so many clients have gone away before the end."""
         self._wait(self.disconnects, count, timeout, "clients left")
 

@@ -19,7 +19,7 @@ HEADERS = {"authorization": "Bearer key"}
 
 def post(server: ModelServer, **fields: Any) -> httpx2.Response:
     return httpx2.post(
-        f"{server.url}/v1/chat/completions", json=BODY | fields, headers=HEADERS, timeout=10
+        f"{server.url}/v1/chat/completions", json=BODY | fields, headers=HEADERS, timeout=60
     )
 
 

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties.strategies import nested_in, quick
-from tests.wire.anthropic_bodies import CALL, body, content, response
+from tests.wire.anthropic_bodies import (
+    CALL,
+    assert_taken,
+    body,
+    content,
+    response,
+    returned,
+    used,
+)
 from tests.wire.growing import as_bytes, odd
 from tooldrawer.call import ToolResult
 from tooldrawer.errors import AnswerCut, ContextFull, ModelFailed, ModelOverloaded, RequestRefused
@@ -237,3 +245,18 @@ def test_arguments_nested_too_deeply_do_not_break_what_follows() -> None:
     )
     (use,) = content(Said(text="Hi"), answer)
     assert list(use["input"]) == ["_malformed"]
+
+
+def test_calls_that_have_one_id_in_two_answers_are_told_apart() -> None:
+    call = Asked(name="look", arguments={}, id="call_0")
+    taken = Asked(name="look", arguments={}, id="call_0_2")
+    own = anthropic.read(used("Hm.", [call]))
+    made = body(
+        Said(text="Look."),
+        *(Answered(calls=(call,)), returned(ToolResult.of_text("one"), call)),
+        *(Answered(calls=(taken,)), returned(ToolResult.of_text("two"), taken)),
+        *(own, returned(ToolResult.of_text("three"), call)),
+    )
+    assert_taken(made)
+    results = [message["content"][0] for message in made["messages"] if message["role"] == "user"]
+    assert [each["tool_use_id"] for each in results[1:]] == ["call_0", "call_0_2", "call_0_3"]

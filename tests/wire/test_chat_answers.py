@@ -43,7 +43,7 @@ def test_a_whole_answer_goes_back_as_it_came() -> None:
 
 def test_what_endpoints_refuse_does_not_go_back() -> None:
     refused = dict.fromkeys(("refusal", "annotations", "audio", "function_call", "tool_calls"))
-    answer = chat.read(response(content="Hi", **refused, reasoning="Hm."))
+    answer = chat.read(response(content="Hi", **refused, images=[]))
     assert sent(answer) == [{"role": "assistant", "content": "Hi"}]
 
 
@@ -114,10 +114,19 @@ def test_content_in_parts_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("finish", "complete"), [("stop", True), ("tool_calls", True), ("length", False)]
+    ("finish", "complete"),
+    [
+        ("stop", True),
+        ("tool_calls", True),
+        ("eos_token", True),
+        ("length", False),
+        ("content_filter", False),
+        ("function_call_filter: MALFORMED_FUNCTION_CALL", False),
+    ],
 )
-def test_an_answer_whose_length_ran_out_is_not_complete(finish: str, complete: bool) -> None:
+def test_an_answer_that_the_model_did_not_end_is_not_complete(finish: str, complete: bool) -> None:
     assert chat.read(response(finish, content="Hi")).complete is complete
+    assert (finish in chat.read(response(finish)).text) is not complete
 
 
 def test_tokens_are_counted_with_those_from_the_cache() -> None:
@@ -237,6 +246,27 @@ def test_a_signature_beside_a_call_comes_back() -> None:
     delta = {**piece("{}", name="a", id="1"), "extra_content": extra}
     stream, _ = streamed(chunk("tool_calls", tool_calls=[delta]))
     assert sent(stream.answer())[0]["tool_calls"][0]["extra_content"] == extra
+
+
+def test_reasoning_that_was_signed_in_pieces_comes_back_whole() -> None:
+    kind = {"type": "reasoning.text", "format": "anthropic-claude-v1", "index": 0}
+    encrypted = {"type": "reasoning.encrypted", "data": "x", "index": 1}
+    stream, _ = streamed(
+        chunk(reasoning="Let", reasoning_details=[{**kind, "text": "Let", "signature": None}]),
+        chunk(reasoning=" me.", reasoning_details=[{**kind, "text": " me."}]),
+        chunk(reasoning_details=[{**kind, "signature": "s1"}]),
+        chunk(reasoning_details=[{**kind, "text": "Or not.", "signature": "s2"}]),
+        chunk(reasoning_details=[encrypted, encrypted]),
+        chunk("stop", content="Hi"),
+    )
+    back = sent(stream.answer())[0]
+    assert back["reasoning_details"] == [
+        {**kind, "text": "Let me.", "signature": "s1"},
+        {**kind, "text": "Or not.", "signature": "s2"},
+        encrypted,
+        encrypted,
+    ]
+    assert back["reasoning"] == "Let me."
 
 
 def test_a_character_in_two_halves_is_one() -> None:

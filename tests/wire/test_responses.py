@@ -311,3 +311,23 @@ def test_a_loop_of_ones_own_answers_searches_in_their_kind() -> None:
     (call,) = responses.calls(response(SEARCHING))
     rows = responses.results([Reply(call=call, result=ToolResult(tools=(TOOL,)))])
     assert [row["type"] for row in rows] == ["tool_search_output"]
+
+
+def test_results_may_be_given_one_by_one() -> None:
+    replies = [Reply(call=call, result=ToolResult.of_text("x")) for call in (CALL, SEARCH)]
+    assert responses.results(iter(replies)) == responses.results(replies) != []
+
+
+def test_calls_of_others_get_ids_that_are_taken() -> None:
+    long = replace(CALL, id="call_" + "x" * 100)
+    own = responses.read(response({**FUNCTION, "call_id": "call_1"}))
+    items = sent(
+        Said(text="Look."),
+        *(Answered(calls=(CALL,)), returned(ToolResult.of_text("one"))),
+        *(Answered(calls=(long,)), returned(ToolResult.of_text("two"), long)),
+        *(own, returned(ToolResult.of_text("three"), own.calls[0])),
+    )
+    asked = [item["call_id"] for item in items if item.get("type") == "function_call"]
+    given = [item["call_id"] for item in items if item.get("type") == "function_call_output"]
+    assert asked == given == ["call_1", asked[1], "call_1_2"]
+    assert len(asked[1]) <= 64

@@ -7,11 +7,13 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TypeGuard
 
+from tooldrawer.agent.chat_rows import ChatRows
 from tooldrawer.call import ToolResult
 from tooldrawer.errors import ModelFailed, ModelOverloaded, ModelUnknown, RequestRefused
 from tooldrawer.tool import Json, JsonObject
 from tooldrawer.wire.content import Blob, parts
 from tooldrawer.wire.message import Answered, Message, Request, Returned
+from tooldrawer.wire.odd import objects
 from tooldrawer.wire.wires import WIRES
 
 _FIELDS: Mapping[str, Mapping[str, re.Pattern[str]]] = {
@@ -29,14 +31,17 @@ _FIELDS: Mapping[str, Mapping[str, re.Pattern[str]]] = {
     "anthropic": {"cache_control": re.compile("cache_control")},
 }
 """What a request can do without, by wire, and the words of a refusal that mean it."""
-_PICTURES = re.compile(r"\bimages?\b|image_url|input_image|\bvision\b|multimodal", re.IGNORECASE)
+_PICTURES = re.compile(
+    r"\bimages?\b|image_url|input_image|\bvision\b|multimodal|content\b.{0,40}must be a string",
+    re.IGNORECASE,
+)
 _SEALED = re.compile(
     r"invalid_encrypted_content|encrypted content.* could not be|signature|thinking\W.*\bblock",
     re.IGNORECASE,
 )
 """A thought that another account, or another endpoint of the same wire, has sealed."""
-_MAY_MEAN_PICTURES = (RequestRefused, ModelUnknown, ModelOverloaded)
-"""llama.cpp refuses a picture with status 500, OpenRouter with 404."""
+_CAN_BE_HELPED = (RequestRefused, ModelUnknown, ModelOverloaded)
+"""llama.cpp refuses a picture or a conversation with status 500, OpenRouter and MLX with 404."""
 
 
 class Concessions:
@@ -46,6 +51,7 @@ class Concessions:
         self._wire = wire
         self._left_out: set[str] = set()
         self._without: set[bytes] = set()
+        self._rows = ChatRows()
 
     def body(self, request: Request) -> JsonObject:
         """The request for a stream, without what was refused before."""
@@ -55,6 +61,7 @@ class Concessions:
         body["stream"] = True
         if self._wire == "chat":
             body["stream_options"] = {"include_usage": True}
+            body["messages"] = self._rows.written(objects(body["messages"]))
         return {key: value for field in body.items() for key, value in self._left(*field)}
 
     def make(self, refusal: ModelFailed, request: Request) -> bool:
@@ -62,11 +69,13 @@ class Concessions:
         words = str(refusal)
         if isinstance(refusal, RequestRefused) and self._can_leave_out(words):
             return True
-        found = set[bytes]()
         # What is in the conversation stays there: refused once, it would be refused for good.
+        if isinstance(refusal, _CAN_BE_HELPED) and self._can_rewrite(words, request):
+            return True
+        found = set[bytes]()
         if isinstance(refusal, RequestRefused) and _SEALED.search(words):
             found = {_mark(item.raw) for item in request.messages if _is_sealed(item)}
-        elif isinstance(refusal, _MAY_MEAN_PICTURES) and _PICTURES.search(words):
+        elif isinstance(refusal, _CAN_BE_HELPED) and _PICTURES.search(words):
             found = {_mark(blob.data) for blob in _pictures(request.messages)}
         is_new = bool(found - self._without)
         self._without |= found
@@ -78,6 +87,11 @@ class Concessions:
                 self._left_out.add(name)
                 return True
         return False
+
+    def _can_rewrite(self, words: str, request: Request) -> bool:
+        if self._wire != "chat":
+            return False
+        return self._rows.heed(words, objects(WIRES[self._wire].body(request)["messages"]))
 
     def _left(self, key: str, value: Json) -> Iterator[tuple[str, Json]]:
         if key not in self._left_out:
@@ -117,7 +131,7 @@ class Concessions:
 def _is_sealed(message: Message) -> TypeGuard[Answered]:
     kinds = {"reasoning", "thinking", "redacted_thinking"}
     raw = message.raw if isinstance(message, Answered) else ()
-    return any(item.get("type") in kinds for item in raw)
+    return any(item.get("type") in kinds or "reasoning_details" in item for item in raw)
 
 
 def _pictures(messages: Iterable[Message]) -> Iterator[Blob]:

@@ -15,6 +15,7 @@ from typing import cast
 
 from tooldrawer.agent.spec import ModelSpec
 from tooldrawer.errors import (
+    AnswerCut,
     ContextFull,
     KeyRefused,
     ModelFailed,
@@ -38,7 +39,8 @@ _TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|request_too_large|prompt is too long"
     r"|maximum context length|context (size|window|limit|length)[^.]*exceed"
     r"|exceed[^.]*context (size|window|limit|length)|input token count[^.]*exceeds"
-    r"|too many (input )?tokens",
+    r"|too many (input )?tokens|maximum prompt length|context length (is|of) only"
+    r"|\b(prompt|input)\b[^.]{0,80} is (too long|longer than)|greater than the context length",
     re.IGNORECASE,
 )
 _NO_DEFERRAL = re.compile(
@@ -46,8 +48,13 @@ _NO_DEFERRAL = re.compile(
     r"defer_loading|tool.reference|tool_search|namespace|tool type|tools?\W+\d+\W+type",
     re.IGNORECASE,
 )
+_NO_CALL = re.compile(r"tool_use_failed", re.IGNORECASE)
+"""Groq reads the calls that a model writes, and refuses the request when it cannot."""
 _NO_CREDIT = re.compile(r"insufficient_quota|credit balance|billing|payment", re.IGNORECASE)
-_NO_MODEL = re.compile(r"model_not_found|no such model|model .{0,200}not found", re.IGNORECASE)
+_NO_MODEL = re.compile(
+    r"model_not_found|invalid_model|no such model|model .{0,200}(not found|not exist)",
+    re.IGNORECASE,
+)
 # A stream that has begun has no status any more, only a kind of error.
 _STATUS_OF = {
     "invalid_request_error": 400,
@@ -112,6 +119,8 @@ def _error_in(event: JsonObject) -> Json:
         return (response.get("error") if isinstance(response, Mapping) else None) or "failed"
     if event.get("error"):
         return event["error"]
+    if event.get("object") == "error":  # vLLM once, Mistral
+        return event
     choices = event.get("choices")
     if not isinstance(choices, list) or not choices:
         return None
@@ -134,6 +143,11 @@ def refused(
         return NativeRefused(
             f"{spec.host} does not defer tools by itself{said}. "
             "The bridge works there: leave out --bridge native."
+        )
+    if _NO_CALL.search(words):
+        return AnswerCut(
+            f"{spec.name!r} made a call that {spec.host} cannot read{said}. Ask again, or use "
+            "another model."
         )
     if status in {401, 403}:
         return KeyRefused(f"{spec.host} refused the key{said}. {_key_advice(spec)}")
@@ -245,10 +259,23 @@ def _words(said: Json) -> tuple[str, str]:
         kinds = [str(said[key])[:_SHOWN] for key in ("type", "code", "status") if said.get(key)]
         texts = (said.get(key) for key in ("message", "detail", "error_description"))
         text = next((text for text in texts if text), "")
-        return " ".join(kinds), (text if isinstance(text, str) else json.dumps(text))[:_READ]
+        text = text if isinstance(text, str) else json.dumps(text)
+        return " ".join(kinds), f"{text}{_behind(said.get('metadata'))}"[:_READ]
     if isinstance(said, Sequence) and not isinstance(said, str):
         return _words(said[0]) if said else ("", "")  # Gemini puts it into a list
     return "", str(said or "")[:_READ]
+
+
+def _behind(metadata: Json) -> str:
+    """What a provider behind OpenRouter said, whose own words are only that it said something."""
+    raw = metadata.get("raw") if isinstance(metadata, Mapping) else None
+    if not isinstance(raw, str) or not raw:
+        return ""
+    try:
+        _, text = _words(json.loads(raw))
+    except (ValueError, RecursionError):
+        text = ""
+    return f": {text or raw}"
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -88,7 +88,7 @@ class Retrying:
         most = patience.overloaded if isinstance(failure, ModelOverloaded) else patience.unreachable
         if tried >= most:
             return None
-        if asked is not None:
+        if asked:  # not when it is 0, or a moment that is past: many would come back at once
             return asked if asked <= patience.longest else None
         # Between half and all of it, so that many clients do not come back at one moment.
         return min(patience.first * 2 ** (tried - 1), patience.longest) * (1 + self._chance()) / 2

@@ -29,6 +29,7 @@ LISTING = 3.0
 _HELD_IN = {"chat": "choices", "responses": "output", "anthropic": "content"}
 _LAST = {"message_stop", "response.completed", "response.incomplete"}
 _DONE = "[DONE]"
+_STOPPED: JsonObject = {"choices": [{"finish_reason": "stop"}]}
 
 
 class Line(Protocol):
@@ -147,7 +148,7 @@ class _Arrival:
             async for chunk in response.aiter_bytes():
                 yield chunk
         except httpx2.HTTPError as error:
-            if not self._over:
+            if not self._over and self._so_far() is None:
                 late = isinstance(error, httpx2.TimeoutException)
                 raise self._failed(lost(self._spec, timed_out=late)) from None
 
@@ -212,10 +213,22 @@ class _Arrival:
     def _ended(self) -> Answered:
         if not self._begun and self._size:
             raise no_answer(self._spec, "something else than events")
+        found = self._so_far()
+        if found is None and self._whole:
+            # Some imitators of OpenAI end a stream and never say why the model stopped.
+            self._stream.feed(_STOPPED)
+            found = self._so_far()
+            found = found if found and (found.text or found.calls) else None
+        if found is None:
+            raise self._cut("broke off before its end")
+        return found
+
+    def _so_far(self) -> Answered | None:
+        """The answer, if all of it has come."""
         try:
             return self._stream.answer()
         except AnswerCut:
-            raise self._cut("broke off before its end") from None
+            return None
 
     def _failed(self, failure: ModelFailed) -> ModelFailed:
         """The failure itself, or a cut answer once the person has read a part of it."""

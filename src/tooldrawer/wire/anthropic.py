@@ -5,7 +5,6 @@ Written against the types of anthropic 2.8. What it answers is read in `anthropi
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2b
 from typing import assert_never
 
 from tooldrawer.tool import Json, JsonObject, Tool
@@ -13,6 +12,7 @@ from tooldrawer.wire.anthropic_answer import WIRE, AnthropicStream, calls, read
 from tooldrawer.wire.anthropic_schema import accepted
 from tooldrawer.wire.anthropic_tool import render
 from tooldrawer.wire.content import NOTHING, Part, parts, said_beside
+from tooldrawer.wire.ids import Ids, hashed
 from tooldrawer.wire.mended import name_of, object_of, whole_object
 from tooldrawer.wire.message import (
     Answered,
@@ -58,7 +58,8 @@ def body(request: Request) -> dict[str, Json]:
         sent["tools"] = array
     if request.system.strip():
         sent["system"] = [{"type": "text", "text": request.system, "cache_control": _CACHED}]
-    sent["messages"] = [_message(message, request) for message in request.messages]
+    ids = Ids(_id)
+    sent["messages"] = [_message(message, request, ids) for message in request.messages]
     return whole_object(sent)
 
 
@@ -85,7 +86,7 @@ def tools(
 
 def results(replies: Iterable[Reply]) -> list[dict[str, Json]]:
     """The message to append for a turn's calls: all results, then what has no place in them."""
-    return [whole_object(_returned(replies, native=True))]
+    return [whole_object(_returned(replies, Ids(_id), native=True))]
 
 
 def _entry(tool: Tool) -> dict[str, Json]:
@@ -100,36 +101,37 @@ def _without_cache(entry: dict[str, Json]) -> dict[str, Json]:
     return {key: value for key, value in entry.items() if key != "cache_control"}
 
 
-def _message(message: Message, request: Request) -> JsonObject:
+def _message(message: Message, request: Request, ids: Ids) -> JsonObject:
     # Two messages of the user in a row stay two, which the API takes for one: putting the second
     # into the first would rewrite what was sent before.
     match message:
         case Said() | Summary():
             return {"role": "user", "content": [_text(message.text)]}
         case Returned():
-            return _returned(message.replies, native=request.native)
+            return _returned(message.replies, ids, native=request.native)
         case Answered():
-            return {"role": "assistant", "content": _answer(message, request.search)}
+            ids.begin(message.calls)
+            return {"role": "assistant", "content": _answer(message, request.search, ids)}
         case _:
             assert_never(message)
 
 
-def _answer(message: Answered, search: str) -> list[Json]:
+def _answer(message: Answered, search: str, ids: Ids) -> list[Json]:
     own = message.wire == WIRE and bool(message.raw)
-    sent = list(_own(message) if own else _rewritten(message, search))
+    sent = list(_own(message, ids) if own else _rewritten(message, search, ids))
     if not sent or sent[-1].get("type") in ("thinking", "redacted_thinking"):
         # An answer may be nothing but thought, when its length ran out; such a message is refused.
         sent.append(_text(_NO_ANSWER))
     return list(sent)
 
 
-def _own(message: Answered) -> Iterator[JsonObject]:
+def _own(message: Answered, ids: Ids) -> Iterator[JsonObject]:
     """The blocks as they came, but for those that the API gives and would not take back."""
     asked = iter(message.calls)
     for block in message.raw:
         kind = block.get("type")
         if kind == "tool_use":
-            yield {**_given(block), **_call(next(asked, None) or _named(block))}
+            yield {**_given(block), **_call(next(asked, None) or _named(block), ids)}
         elif kind == "server_tool_use":
             yield {**_given(block), "input": object_of(block.get("input"))}
         elif kind and not _is_refused(block):
@@ -154,45 +156,43 @@ def _named(block: JsonObject) -> Asked:
     )
 
 
-def _rewritten(message: Answered, search: str) -> Iterator[JsonObject]:
+def _rewritten(message: Answered, search: str, ids: Ids) -> Iterator[JsonObject]:
     """An answer that came over another wire."""
     if message.text.strip():
         yield _text(message.text)
     for call in message.calls:
-        sent = _call(call)
+        sent = _call(call, ids)
         yield {**sent, "name": search} if call.native else sent
 
 
-def _call(call: Asked) -> dict[str, Json]:
+def _call(call: Asked, ids: Ids) -> dict[str, Json]:
     return {
         "type": "tool_use",
-        "id": _id(call.id),
+        "id": ids.of(call.id),
         "name": name_of(call.name),
         "input": object_of(call.arguments),
     }
 
 
 def _id(written: str) -> str:
-    """An id that the API takes; another one stays another."""
-    if _ID.fullmatch(written):
-        return written
-    return f"call_{blake2b(written.encode(errors='replace'), digest_size=8).hexdigest()}"
+    """An id that the API takes."""
+    return written if _ID.fullmatch(written) else hashed(written)
 
 
-def _returned(replies: Iterable[Reply], *, native: bool) -> JsonObject:
+def _returned(replies: Iterable[Reply], ids: Ids, *, native: bool) -> JsonObject:
     found: list[Json] = []
     after: list[Json] = []
     for reply in replies:
-        block, beside = _result(reply, native=native)
+        block, beside = _result(reply, ids, native=native)
         found.append(block)
         after += beside
     return {"role": "user", "content": [*found, *after] or [_text(_NO_TEXT)]}
 
 
-def _result(reply: Reply, *, native: bool) -> tuple[JsonObject, Sequence[Json]]:
+def _result(reply: Reply, ids: Ids, *, native: bool) -> tuple[JsonObject, Sequence[Json]]:
     """The result of one call, and what is shown after all results."""
     result = reply.result
-    block: dict[str, Json] = {"type": "tool_result", "tool_use_id": _id(reply.call.id)}
+    block: dict[str, Json] = {"type": "tool_result", "tool_use_id": ids.of(reply.call.id)}
     if native and result.tools and not result.is_error:
         names = dict.fromkeys(tool.name for tool in result.tools)
         block["content"] = [{"type": "tool_reference", "tool_name": name} for name in names]

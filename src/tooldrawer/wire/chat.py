@@ -3,11 +3,13 @@
 Written against the types of openai 3.49. What imitators do otherwise is said where it is borne.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never, cast
 
 from tooldrawer.errors import AnswerCut
 from tooldrawer.tool import Json, JsonObject, Tool
+from tooldrawer.wire import chat_reasoning
 from tooldrawer.wire.chat_calls import Pieces, read_calls
 from tooldrawer.wire.content import Blob, parts, told
 from tooldrawer.wire.failure import raise_for
@@ -29,13 +31,13 @@ from tooldrawer.wire.openai import render
 from tooldrawer.wire.openai_schema import accepted
 
 WIRE = "chat"
-_CUT_SHORT = {"length", "content_filter", "error"}
-_NOT_TAKEN_BACK = {
-    "annotations", "audio", "function_call", "images", "parsed",
-    "reasoning",  # Groq refuses its own; who needs reasoning back calls it by other names
-}  # fmt: skip
+_CUT_SHORT = re.compile(r"length|max_tokens|filter|error|malformed", re.IGNORECASE)
+"""Reasons to stop that are not the model's own, in OpenAI's words and in those of imitators:
+Google's is `function_call_filter: MALFORMED_FUNCTION_CALL`."""
+_NOT_TAKEN_BACK = {"annotations", "audio", "function_call", "images", "parsed"}
 """Fields of an answer that endpoints refuse in a request. Other fields go back as they came:
-DeepSeek must have `reasoning_content` again, OpenRouter `reasoning_details`."""
+DeepSeek must have `reasoning_content` again, OpenRouter `reasoning_details`; gpt-oss behind vLLM or
+Ollama thinks on from `reasoning`. Who refuses one is asked without it by a client that notices."""
 
 
 def body(request: Request) -> dict[str, Json]:
@@ -123,8 +125,8 @@ class ChatStream:
         """
         raise_for(event)
         self._id = self._id or str(event.get("id") or "")
-        if isinstance(event.get("usage"), Mapping):
-            self._usage = _usage(event["usage"])
+        if counted := an_object(event.get("usage")):
+            self._usage = _usage(counted)
         choice = _first(event.get("choices"))
         raise_for(choice)
         if finish := choice.get("finish_reason"):
@@ -145,7 +147,7 @@ class ChatStream:
                 text=text or refusal,
             )
         message: dict[str, Json] = {"role": "assistant", "content": text or None}
-        message |= {key: _joined(values) for key, values in self._others.items()}
+        message |= {key: _joined(key, values) for key, values in self._others.items()}
         if refusal:
             message["refusal"] = refusal
         if found := self._pieces.calls():
@@ -171,13 +173,17 @@ class ChatStream:
 
 def _answered(message: JsonObject, *, finish: Json, usage: Usage, answer: str) -> Answered:
     asked, rows = read_calls(message, answer=answer)
+    text = whole(_text(message.get("content")) or _text(message.get("refusal")))
+    is_cut = _CUT_SHORT.search(a_text(finish)) is not None
+    if is_cut and not text and not asked:
+        text = f"(No answer: the model stopped with {finish!r}.)"
     return Answered(
-        text=whole(_text(message.get("content")) or _text(message.get("refusal"))),
+        text=text,
         calls=asked,
         wire=WIRE,
         raw=(_sent_back(message, rows),),
         usage=usage,
-        complete=a_text(finish) not in _CUT_SHORT,
+        complete=not is_cut,
     )
 
 
@@ -239,12 +245,13 @@ def _tool(tool: Tool) -> JsonObject:
     return {**row, "function": {**function, "parameters": parameters}}
 
 
-def _joined(values: list[Json]) -> Json:
+def _joined(key: str, values: list[Json]) -> Json:
     """A field that came in pieces: texts and lists grow at their ends, all else is replaced."""
     if all(isinstance(value, str) for value in values):
         return "".join(cast("list[str]", values))
     if all(isinstance(value, list) for value in values):
-        return [item for value in cast("list[list[Json]]", values) for item in value]
+        items = [item for value in cast("list[list[Json]]", values) for item in value]
+        return chat_reasoning.joined(items) if key == "reasoning_details" else items
     return values[-1]
 
 

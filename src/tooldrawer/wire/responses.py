@@ -11,6 +11,7 @@ from typing import assert_never
 
 from tooldrawer.tool import Json, JsonObject, Tool
 from tooldrawer.wire.content import NOTHING, Part, parts, said_beside, told
+from tooldrawer.wire.ids import Ids, hashed
 from tooldrawer.wire.mended import compact, name_of, object_of, whole_object
 from tooldrawer.wire.message import (
     Answered,
@@ -28,6 +29,9 @@ from tooldrawer.wire.openai_schema import accepted
 from tooldrawer.wire.responses_answer import SEARCH, WIRE, ResponsesStream, calls, read
 
 __all__ = ["ResponsesStream", "body", "calls", "read", "results", "tools"]
+
+_MOST_ID = 64
+"""Characters of a call's id, which others make longer."""
 
 
 def body(request: Request) -> dict[str, Json]:
@@ -78,7 +82,8 @@ def tools(
 
 def results(replies: Iterable[Reply]) -> list[dict[str, Json]]:
     """The items to append for a turn's calls: one for each, then what has no place in them."""
-    return [whole_object(item) for item in _returned(replies, loading=_native(replies))]
+    given = tuple(replies)
+    return [whole_object(item) for item in _returned(given, Ids(_id), loading=_native(given))]
 
 
 class _Conversation:
@@ -92,14 +97,18 @@ class _Conversation:
         learned = request.learned if request.native else ()
         self._loaded = frozenset(tool.name for tool in learned) - self._shown
         self._loading = frozenset[str]()
+        self._ids = Ids(_id)
 
     def items(self, message: Message, after: Message | None) -> Iterable[JsonObject]:
         match message:
             case Said() | Summary():
                 return [{"role": "user", "content": message.text}]
             case Returned():
-                return _returned(message.replies, loading=self._loading, shown=self._shown)
+                return _returned(
+                    message.replies, self._ids, loading=self._loading, shown=self._shown
+                )
             case Answered():
+                self._ids.begin(message.calls)
                 self._loading = _loading(message, after) if self._native else frozenset[str]()
                 return self._own(message) if self._is_own(message) else self._rewritten(message)
             case _:
@@ -111,8 +120,11 @@ class _Conversation:
             call.native == (call.id in self._loading) for call in message.calls
         )
 
-    def _own(self, message: Answered) -> Iterable[JsonObject]:
-        return map(self._placed, message.raw)
+    def _own(self, message: Answered) -> Iterator[JsonObject]:
+        for item in message.raw:
+            placed, written = self._placed(item), a_text(item.get("call_id"))
+            is_same = not written or self._ids.of(written) == written
+            yield placed if is_same else {**placed, "call_id": self._ids.of(written)}
 
     def _rewritten(self, message: Answered) -> Iterator[JsonObject]:
         """An answer that came over another wire, or whose searches are of another kind now."""
@@ -122,7 +134,7 @@ class _Conversation:
             if call.id in self._loading:
                 yield {
                     "type": "tool_search_call",
-                    "call_id": call.id,
+                    "call_id": self._ids.of(call.id),
                     "execution": "client",
                     "status": "completed",
                     "arguments": object_of(call.arguments),
@@ -134,7 +146,7 @@ class _Conversation:
         return self._placed(
             {
                 "type": "function_call",
-                "call_id": call.id,
+                "call_id": self._ids.of(call.id),
                 "name": self._search if call.native else name_of(call.name),
                 "arguments": compact(object_of(call.arguments)),
             }
@@ -166,15 +178,19 @@ def _native(replies: Iterable[Reply]) -> frozenset[str]:
     return frozenset(reply.call.id for reply in replies if reply.call.native)
 
 
+def _id(written: str) -> str:
+    return written if len(written) <= _MOST_ID else hashed(written)
+
+
 def _returned(
-    replies: Iterable[Reply], *, loading: Collection[str], shown: Collection[str] = ()
+    replies: Iterable[Reply], ids: Ids, *, loading: Collection[str], shown: Collection[str] = ()
 ) -> Iterator[JsonObject]:
     beside: list[str] = []
     for reply in replies:
         if reply.call.id not in loading:
             yield {
                 "type": "function_call_output",
-                "call_id": reply.call.id,
+                "call_id": ids.of(reply.call.id),
                 "output": _output(reply),
             }
             continue
@@ -183,7 +199,7 @@ def _returned(
         beside.append(_beside(reply, [tool.name for tool in found if tool.name in shown]))
         yield {
             "type": "tool_search_output",
-            "call_id": reply.call.id,
+            "call_id": ids.of(reply.call.id),
             "execution": "client",
             "status": "completed",
             "tools": [{**_function(tool), "defer_loading": True} for tool in new],

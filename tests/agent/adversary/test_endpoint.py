@@ -56,13 +56,13 @@ def _endless(status: str) -> Iterable[bytes]:
 
 @every_wire
 async def test_a_refusal_without_an_end_is_left(wire: WireName) -> None:
-    with pouring(_endless("400 Bad Request")) as url, anyio.fail_after(30):
+    with pouring(_endless("400 Bad Request")) as url, anyio.fail_after(60):
         assert isinstance(await failure(wire, url), RequestRefused)
 
 
 @every_wire
 async def test_a_list_of_models_without_an_end_is_left(wire: WireName) -> None:
-    with pouring([NO_MODEL], _endless("200 OK")) as url, anyio.fail_after(30):
+    with pouring([NO_MODEL], _endless("200 OK")) as url, anyio.fail_after(60):
         assert isinstance(await failure(wire, url), ModelUnknown)
 
 

@@ -16,7 +16,7 @@ from tooldrawer.wire.message import Answered, Request
 def spec_of(wire: WireName, url: str, **changes: Any) -> ModelSpec:
     base = url if wire == "anthropic" else f"{url}/v1"
     spec = ModelSpec(
-        name="scripted", wire=wire, base_url=base, api_key=KEY, key_name="SOME_KEY", timeout=20
+        name="scripted", wire=wire, base_url=base, api_key=KEY, key_name="SOME_KEY", timeout=60
     )
     return replace(spec, **changes)
 

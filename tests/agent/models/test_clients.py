@@ -250,7 +250,7 @@ async def test_a_silent_endpoint_is_given_up(wire: WireName) -> None:
 @every_wire
 async def test_a_person_who_does_not_want_to_wait_ends_the_request(wire: WireName) -> None:
     with scripted(Hold(threading.Event(), Say("never"))) as server:
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             async with (
                 connected(spec_of(wire, server.url)) as model,
                 anyio.create_task_group() as group,

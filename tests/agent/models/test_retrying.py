@@ -72,6 +72,13 @@ async def test_what_the_endpoint_asks_to_wait_is_waited() -> None:
     assert waits.slept == [7]
 
 
+async def test_an_endpoint_that_asks_to_come_back_at_once_is_not_pestered() -> None:
+    waits = Waits()
+    busy = [ModelOverloaded("busy", retry_after=0.0)] * 3
+    await retrying(ScriptedModel(*busy), waits).answer(request(), unheard)
+    assert waits.slept == [1, 2, 4]
+
+
 async def test_an_endpoint_that_asks_for_an_hour_is_not_waited_for() -> None:
     model, waits = ScriptedModel(ModelOverloaded("busy", retry_after=3600)), Waits()
     with pytest.raises(ModelOverloaded):
