@@ -10,9 +10,11 @@ from tests.dispatch.parts import TOOL, ask, events, lab, properties
 from tests.fakes import ScriptedApprover, SilentApprover
 from tests.requirements import requirement
 from tooldrawer import (
+    Allow,
     Answer,
     ApprovalRequest,
     Approver,
+    Ask,
     Config,
     Drawer,
     FunctionToolset,
@@ -21,7 +23,9 @@ from tooldrawer import (
     Rules,
     Session,
     Tool,
+    ToolCall,
     ToolResult,
+    Verdict,
 )
 from tooldrawer.activity import ApprovalAnswered, ApprovalAsked, CallRefused
 from tooldrawer.tool import JsonObject
@@ -223,7 +227,7 @@ async def test_no_answer_in_time_is_a_no(
     approver = SilentApprover()
     config = Config(limits=Limits(approval_timeout=0.05))
     drawer = Drawer([desk], config=config, guardrails=[ask], approver=approver, grants=grants)
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         result = await read(drawer.session())
     assert result.is_error
     assert "needs a person's approval (no answer in time)" in result.text
@@ -287,7 +291,7 @@ async def test_questions_about_different_tools_and_sessions_do_not_wait_for_each
 
     drawer = Drawer([desk], guardrails=[ask], approver=together, grants=grants)
     one, other = drawer.session(), drawer.session()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(one.call, "read_note", {"title": "a"})
             tasks.start_soon(one.call, "add_note", {"title": "a"})
@@ -306,3 +310,42 @@ async def test_the_activity_has_the_question_and_the_answer(
     assert question.question == "Run read_note with 1 arguments?"
     assert (answer.tool, answer.answer, answer.session) == ("read_note", "session", "support")
     assert answer.duration >= 0
+
+
+@requirement("DSP-6")
+@pytest.mark.parametrize("answer", [SESSION, ALWAYS])
+async def test_who_lets_a_tool_do_the_usual_is_asked_again_about_the_unusual(
+    desk: FunctionToolset, ran: list[str], grants: Grants, answer: Answer
+) -> None:
+    def unusual(tool: Tool, call: ToolCall) -> Verdict:
+        is_unusual = call.arguments["title"] == "secret"
+        return Ask("Really that one?", about="secrets") if is_unusual else Allow()
+
+    approver = ScriptedApprover(answer, NO, answer)
+    drawer = Drawer([desk], guardrails=[ask, unusual], approver=approver, grants=grants)
+    session = drawer.session()
+    titles = ("milk", "secret", "secret", "secret", "milk")
+    results = [await read(session, title) for title in titles]
+    assert [result.is_error for result in results] == [False, True, False, False, False]
+    assert [request.question for request in approver.requests] == [
+        "Run read_note with 1 arguments?",
+        "Really that one?",
+        "Really that one?",
+    ]
+    assert ran == ["read milk", "read secret", "read secret", "read milk"]
+
+
+@requirement("DSP-6")
+async def test_what_is_usual_and_what_is_not_are_put_in_one_question(
+    desk: FunctionToolset, grants: Grants
+) -> None:
+    def unusual(tool: Tool, call: ToolCall) -> Verdict:
+        return Ask("Really that one?", about="secrets")
+
+    approver = ScriptedApprover(SESSION)
+    drawer = Drawer([desk], guardrails=[unusual, ask], approver=approver, grants=grants)
+    session = drawer.session()
+    assert not (await read(session)).is_error
+    assert not (await read(session)).is_error
+    (request,) = approver.requests
+    assert request.question == "Really that one? Run read_note with 1 arguments?"

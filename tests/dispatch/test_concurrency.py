@@ -155,7 +155,7 @@ def joins(count: int) -> list[ToolCall]:
 @pytest.mark.parametrize("concurrency", [2, 8, 20])
 async def test_as_many_run_side_by_side_as_allowed_and_never_more(concurrency: int) -> None:
     crowd = Crowd(concurrency)
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         session = Drawer([crowd.toolset]).session()
         results = await session.call_all(joins(40), concurrency=concurrency)
     assert crowd.most == concurrency
@@ -168,7 +168,7 @@ async def test_one_at_a_time_means_one_after_the_other(configured: int, given: i
     crowd = Crowd(1)
     config = Config(limits=Limits(concurrency=configured))
     session = Drawer([crowd.toolset], config=config).session()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         await session.call_all(joins(10), concurrency=given)
     expected = [f"{what} {number}" for number in range(10) for what in ("begin", "end")]
     assert crowd.order == expected
@@ -178,7 +178,7 @@ async def test_one_at_a_time_means_one_after_the_other(configured: int, given: i
 async def test_the_settings_say_how_many_run_side_by_side() -> None:
     crowd = Crowd(3)
     session = Drawer([crowd.toolset], config=Config(limits=Limits(concurrency=3))).session()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         await session.call_all(joins(9))
     assert crowd.most == 3
 
@@ -236,7 +236,7 @@ def broken() -> Drawer:
         ScriptedToolset("one", [Tool(name="nothing")], nothing),
         ScriptedToolset("two", [Tool(name="nonsense")], nonsense),
     ]
-    return Drawer(toolsets, config=Config(limits=Limits(call_timeout=0.5)))
+    return Drawer(toolsets, config=Config(limits=Limits(call_timeout=2)))
 
 
 @requirement("DSP-7")
@@ -246,7 +246,7 @@ async def test_a_call_that_breaks_in_any_way_takes_no_other_down(concurrency: in
     calls: list[tuple[str, Json]] = []
     for name in BROKEN:
         calls += [("fine", {"text": name}), (name, {"text": "x"})]
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         results = await drawer.session().call_all(calls, concurrency=concurrency)
     assert texts(results[0::2]) == [f"fine {name}" for name in BROKEN]
     assert [result.is_error for result in results] == [False, True] * len(BROKEN)

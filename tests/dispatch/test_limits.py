@@ -50,7 +50,7 @@ class Hanging:
 async def test_a_tool_that_hangs_is_stopped_at_its_limit() -> None:
     hanging = Hanging()
     drawer = Drawer([lab({}, hanging.run)], config=SHORT)
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         result = await drawer.session().call(TOOL, call_id="c1")
     assert (result.is_error, result.call_id) == (True, "c1")
     assert result.text == (
@@ -74,7 +74,7 @@ async def test_a_plain_function_that_hangs_is_left_behind_at_its_limit() -> None
 
     drawer = Drawer([FunctionToolset("local", [wait])], config=SHORT)
     try:
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             result = await drawer.session().call("wait")
     finally:
         release.set()
@@ -91,7 +91,7 @@ async def test_a_tool_that_finishes_while_it_is_stopped_still_gives_its_result()
             return ToolResult.of_text("what I have so far")
         raise AssertionError("forever is over")
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         given = await Drawer([lab({}, stubborn)], config=SHORT).session().call(TOOL)
     assert (given.text, given.is_error) == ("what I have so far", False)
 
@@ -150,7 +150,7 @@ async def test_cancelling_a_call_reaches_the_tool() -> None:
     hanging = Hanging()
     drawer = Drawer([lab({}, hanging.run)])
     session = drawer.session()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(session.call, TOOL)
             await hanging.began.wait()
@@ -177,7 +177,7 @@ async def test_cancelling_a_turn_reaches_every_tool_of_it() -> None:
 
     session = Drawer([lab({}, hang)]).session()
     calls = [ToolCall(name=TOOL) for _ in range(20)]
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(lambda: session.call_all(calls, concurrency=5))
             await everyone.wait()
@@ -191,7 +191,7 @@ async def test_cancelling_a_call_withdraws_the_question(
 ) -> None:
     approver = SilentApprover()
     drawer = Drawer([desk], guardrails=[ask], approver=approver, grants=grants)
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(drawer.session().call, "read_note", {"title": "a"})
             await approver.asked.wait()
@@ -211,7 +211,7 @@ async def test_one_call_can_be_cancelled_among_others() -> None:
         with scope:
             await session.call(TOOL)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             scope = anyio.CancelScope()
             tasks.start_soon(hang, scope)

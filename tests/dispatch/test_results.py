@@ -281,3 +281,21 @@ async def test_the_way_to_read_on_uses_the_bridge_as_it_is_called() -> None:
     cut = await session.call(TOOL)
     assert "To read on: run_tool {" in cut.text
     assert "".join(await read_on(session, cut)) == text_of(3 * MOST)
+
+
+@pytest.mark.parametrize("levels", [300, 970, 5_000])
+@pytest.mark.parametrize("where", ["content", "structured", "meta"])
+async def test_a_result_too_deep_to_be_written_again_is_an_error_that_says_so(
+    levels: int, where: str
+) -> None:
+    deep: Json = 1
+    for _ in range(levels):
+        deep = [deep]
+    result = {
+        "content": ToolResult(content=({"type": "odd", "data": deep},)),
+        "structured": ToolResult(content=(TEXT,), structured=deep),
+        "meta": ToolResult(content=(TEXT,), meta={"deep": deep}),
+    }[where]
+    came = await giving(result).call(TOOL)
+    assert came.is_error
+    assert "nested more than 200 levels deep" in came.text

@@ -97,6 +97,8 @@ class Agent:
         self.conversation = conversation or Conversation()
         self.used = 0
         """Tokens of the prompt, as the provider last counted."""
+        self.tasks = 0
+        """How many it was given."""
         self._system = system
         self._listener = listener or Nobody()
         self._names = names or BridgeNames()
@@ -114,6 +116,7 @@ class Agent:
         Raises:
             ModelFailed: The model gave no answer.
         """
+        self.tasks += 1
         await self._close()
         await self.conversation.keep(Said(text=text))
         answer = Answered()

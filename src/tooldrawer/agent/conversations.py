@@ -33,6 +33,10 @@ _INTERRUPTED = (
     "look before you make it again."
 )
 _INFO = "SELECT id, started, last, model, cwd, scope, title, turns, parent FROM conversation"
+_FAMILY = """WITH RECURSIVE family (id) AS (
+        SELECT id FROM conversation WHERE :first IS NULL OR id = :first UNION
+        SELECT conversation.id FROM conversation JOIN family ON conversation.parent = family.id)
+    SELECT id FROM family"""
 _Row = tuple[str, float, float, str, str, str, str, int, str | None]
 
 
@@ -61,7 +65,7 @@ class Conversations:
 
     Every method reads or writes the disk: call it in a worker thread, from as many as you like.
     Several processes may use one file. A message is on the disk when `append` returns, and is
-    never changed or removed.
+    never changed; only `forget` removes it.
 
     Messages are kept exactly, secrets included, since they are sent to the model again. The text
     to be searched and the titles are copies in which secrets are masked, as in the activity: what
@@ -143,6 +147,19 @@ class Conversations:
         with self._database.reading() as connection:
             return tuple(message for _, message in _live(connection, conversation))
 
+    def forget(self, conversation: str | None = None) -> tuple[str, ...]:
+        """Delete a conversation with those of its subagents, or all; the ids of those deleted."""
+        with self._database.erasing() as connection:
+            if conversation is not None:
+                _known(connection, conversation)
+            rows: list[tuple[str]] = connection.execute(
+                _FAMILY, {"first": None if conversation is None else storable(conversation)}
+            ).fetchall()
+            connection.executemany("DELETE FROM passage WHERE conversation = ?", rows)
+            connection.executemany("DELETE FROM message WHERE conversation = ?", rows)
+            connection.executemany("DELETE FROM conversation WHERE id = ?", rows)
+        return tuple(identity for (identity,) in rows)
+
     def info(self, conversation: str) -> Info:
         """What there is to say about it."""
         with self._database.reading() as connection:
@@ -223,8 +240,8 @@ def _mended(messages: Iterable[tuple[int, Message]]) -> list[tuple[int, Message]
     mended: list[tuple[int, Message]] = []
     open_calls: Answered | None = None
     for number, message in messages:
-        if isinstance(message, Returned) and open_calls is None:
-            continue  # two programs went on with one conversation, and this one was the slower
+        if isinstance(message, Returned) and not _answers(message, open_calls):
+            continue  # two programs went on with one conversation, and this is the other's
         if open_calls is not None and not isinstance(message, Returned):
             mended.append((mended[-1][0], _interrupted(open_calls)))
         mended.append((number, message))
@@ -232,6 +249,11 @@ def _mended(messages: Iterable[tuple[int, Message]]) -> list[tuple[int, Message]
     if open_calls is not None:
         mended.append((mended[-1][0], _interrupted(open_calls)))
     return mended
+
+
+def _answers(message: Returned, answer: Answered | None) -> bool:
+    asked = [(call.name, call.id) for call in answer.calls] if answer else None
+    return [(reply.call.name, reply.call.id) for reply in message.replies] == asked
 
 
 def _interrupted(answer: Answered) -> Returned:

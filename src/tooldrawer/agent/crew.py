@@ -1,5 +1,6 @@
 """The agent that a person talks to, and the subagents that it hands work to."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -18,6 +19,9 @@ from tooldrawer.session import Session
 _DELEGATE, _PAST = "delegate_task", "session_search"
 _MOST_DEEP = 2
 """A subagent may have one of its own, which may not."""
+_MOST = 30
+"""Subagents, and theirs, for one task of the lead's: a model that hands on and on would have each
+answer multiplied by 128 calls and 20 turns, twice."""
 
 Begin = Callable[[str], Awaitable[Conversation]]
 """Begins the conversation of a subagent, given its parent's name."""
@@ -29,6 +33,7 @@ Telling = Callable[[str], Listener]
 class _Member:
     agent: Agent
     depth: int
+    lead: Agent
 
 
 async def _unkept(parent: str) -> Conversation:
@@ -59,13 +64,14 @@ class Crew:
         self._begin, self._telling = begin, telling
         self._max_turns, self._subagent_turns = max_turns, subagent_turns
         self._members: dict[str, _Member] = {}
+        self._begun: Counter[tuple[str, int]] = Counter()
         self.ledgers: list[Ledger] = []
         """Of the subagents that came to an end."""
 
     def lead(self, session: Session, conversation: Conversation, listener: Listener) -> Agent:
         """The agent that a person talks to."""
         agent = self._agent(session, conversation, listener, self._max_turns)
-        self._members[session.name] = _Member(agent=agent, depth=0)
+        self._members[session.name] = _Member(agent=agent, depth=0, lead=agent)
         return agent
 
     async def __call__(self, session: str, task: Delegation) -> ToolResult:
@@ -78,13 +84,14 @@ class Crew:
         parent = self._members.get(session)
         if parent is None or parent.depth >= _MOST_DEEP:
             raise InvalidArguments("A subagent of a subagent does its work itself. Go on alone.")
+        self._count(parent.lead)
         depth = parent.depth + 1
         child = parent.agent.session.child(_scope(task, is_last=depth == _MOST_DEEP))
         turns = min(task.max_turns or self._subagent_turns, self._subagent_turns)
         conversation = await self._begin(parent.agent.conversation.name)
         agent = self._agent(child, conversation, self._telling(child.name), turns)
         child.native = parent.agent.session.native  # an endpoint that refused it refuses it again
-        self._members[child.name] = _Member(agent=agent, depth=depth)
+        self._members[child.name] = _Member(agent=agent, depth=depth, lead=parent.lead)
         try:
             async with child:
                 return _told(await agent.run(_brief(task)))
@@ -93,6 +100,15 @@ class Crew:
         finally:
             del self._members[child.name]
             self.ledgers.append(child.ledger)
+
+    def _count(self, lead: Agent) -> None:
+        task = lead.session.name, lead.tasks
+        if self._begun[task] >= _MOST:
+            raise InvalidArguments(
+                f"{_MOST} subagents have worked on this task. Do the rest yourself, or tell the "
+                "user what is left."
+            )
+        self._begun[task] += 1
 
     def _agent(
         self, session: Session, conversation: Conversation, listener: Listener, max_turns: int

@@ -64,18 +64,35 @@ class Database:
         with self._transaction("BEGIN IMMEDIATE") as connection:
             yield connection
 
+    @contextmanager
+    def erasing(self) -> Generator[sqlite3.Connection]:
+        """As `writing`, and nothing of what is removed stays readable in the file.
+
+        Raises:
+            ToolDrawerError: It cannot be used; the text says where it is and what to do.
+        """
+        with self._transaction("BEGIN IMMEDIATE", erase=True) as connection:
+            yield connection
+            if self.has_index(connection):
+                # The words of a passage stay in the index until it is merged, or made anew.
+                connection.execute("INSERT INTO passage_index (passage_index) VALUES ('rebuild')")
+
     def has_index(self, connection: sqlite3.Connection) -> bool:
         """Whether words can be looked up."""
         found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'passage_index'")
         return self._has_fts5 and found.fetchone() is not None
 
     @contextmanager
-    def _transaction(self, begin: str) -> Generator[sqlite3.Connection]:
+    def _transaction(self, begin: str, *, erase: bool = False) -> Generator[sqlite3.Connection]:
         try:
             with closing(self._opened()) as connection:
+                if erase:
+                    connection.execute("PRAGMA secure_delete = ON")
                 connection.execute(begin)
                 with connection:  # commits, or rolls back
                     yield connection
+                if erase:  # else the text stays in the file that ends in -wal
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except (sqlite3.Error, OSError) as error:
             raise ToolDrawerError(self._explained(error)) from error
 

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -62,6 +62,11 @@ class Approver(Protocol):
         ...
 
 
+def grant(tool: Tool, about: str) -> str:
+    """What is remembered of a yes: the tool, and what it was asked about."""
+    return f"{tool.fingerprint} {about}" if about else tool.fingerprint
+
+
 class Grants:
     """The answers "always", by the tool's fingerprint: a tool that changes is asked about again.
 
@@ -75,17 +80,19 @@ class Grants:
         self._seen: tuple[int, int] | None = None
 
     def __contains__(self, tool: object) -> bool:
-        if not isinstance(tool, Tool):
-            return False
-        with self._lock:
-            self._refresh()
-            return tool.fingerprint in self._known
+        return isinstance(tool, Tool) and self.holds(tool)
 
-    def add(self, tool: Tool) -> None:
-        """Remember `tool` as it is now."""
+    def holds(self, tool: Tool, about: str = "") -> bool:
+        """Whether `tool` was granted as it is now, for what an `Ask` is `about`."""
         with self._lock:
             self._refresh()
-            self._known = {**self._known, tool.fingerprint: tool.name}
+            return grant(tool, about) in self._known
+
+    def add(self, tool: Tool, about: Sequence[str] = ("",)) -> None:
+        """Remember `tool` as it is now, for all that a person was asked about."""
+        with self._lock:
+            self._refresh()
+            self._known |= {grant(tool, each): tool.name for each in about}
             self._path.parent.mkdir(parents=True, exist_ok=True)
             draft = self._path.with_name(f"{self._path.name}.new")
             draft.write_text(json.dumps(self._known, indent=1, sort_keys=True), encoding="utf-8")

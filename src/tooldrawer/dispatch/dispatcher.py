@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from time import perf_counter, time
-from typing import assert_never, cast
+from typing import cast
 
 import anyio
 
@@ -13,7 +13,7 @@ from tooldrawer.activity import CallFailed, CallFinished, CallRefused, CallStart
 from tooldrawer.call import ToolCall, ToolResult, freeze, is_deeper, thawed
 from tooldrawer.catalog import Catalog
 from tooldrawer.dispatch.cancellation import is_stray
-from tooldrawer.dispatch.guardrails import Allow, Ask, Deny, Guardrail, judge
+from tooldrawer.dispatch.guardrails import Deny, Guardrail, judge
 from tooldrawer.dispatch.hooks import Hook, chain
 from tooldrawer.dispatch.limits import MOST_LEVELS, Limits
 from tooldrawer.dispatch.permission import Permission
@@ -34,6 +34,9 @@ _logger = logging.getLogger(__name__)
 _tokens = Estimate().count
 _MOST_ERROR = 500
 """Characters of a tool's own error in the activity."""
+_MOST_RESULT_LEVELS = 200
+"""As deep as parsers of JSON go that bound it. A result of a thousand levels could be read and not
+written again, which ended the conversation that it came into."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +56,7 @@ class Caller:
     view: Callable[[], View]
     """What exists for it now; asked again after a person was, because that takes time."""
     granted: set[str] = field(default_factory=set[str])
-    """Fingerprints of tools that a person granted for the whole session."""
+    """What a person granted for the whole session, as `grant` names it."""
 
     def stamp(self) -> Stamp:
         """For an event of this session."""
@@ -123,6 +126,7 @@ class Dispatcher:
 
         try:
             result = _sound(await chain(self._hooks, rest)(call), f"A hook around {tool.name!r}")
+            _require_flat(result, tool)
         except CallRejected as error:
             self._refused(caller, tool.name, error, started, call.id)
             raise
@@ -177,15 +181,10 @@ class Dispatcher:
 
     async def _permit(self, tool: Tool, call: ToolCall, caller: Caller) -> None:
         verdict = await judge(self._guardrails, tool, call)
-        match verdict:
-            case Allow():
-                return
-            case Deny(reason):
-                raise CallDenied(reason)
-            case Ask(question):
-                await self._permission.obtain(question, tool, call, caller.stamp, caller.granted)
-            case _:
-                assert_never(verdict)
+        if isinstance(verdict, Deny):
+            raise CallDenied(verdict.reason)
+        if verdict:
+            await self._permission.obtain(verdict, tool, call, caller.stamp, caller.granted)
 
     async def _execute(self, tool: Tool, toolset: Toolset, call: ToolCall) -> ToolResult:
         limit = inf if keeps_time(toolset) else self._limits.call_timeout
@@ -245,6 +244,14 @@ def _unchanged(tool: Tool, caller: Caller) -> tuple[Tool, Toolset]:
             "Look at it again, then call it as it is now."
         )
     return now, view.snapshot.owner(now)
+
+
+def _require_flat(result: ToolResult, tool: Tool) -> None:
+    if is_deeper([*result.content, result.structured, result.meta], _MOST_RESULT_LEVELS):
+        raise ToolFailed(
+            f"{tool.name!r} ran, and gave a result that is nested more than {_MOST_RESULT_LEVELS} "
+            "levels deep, which cannot be passed on. Ask it for less, or tell the user."
+        )
 
 
 def _sound(result: object, giver: str) -> ToolResult:

@@ -34,6 +34,9 @@ class Ask:
     """Let a person decide."""
 
     question: str
+    about: str = ""
+    """What "session" and "always" hold for, beside the tool: who lets it write files has not let it
+    write those that programs obey. Nothing is whatever it does otherwise."""
 
 
 Verdict = Allow | Deny | Ask
@@ -42,14 +45,16 @@ Guardrail = Callable[[Tool, ToolCall], Verdict | Awaitable[Verdict]]
 """A rule, plain or async, over the real tool and the arguments that would run."""
 
 
-async def judge(guardrails: Sequence[Guardrail], tool: Tool, call: ToolCall) -> Verdict:
-    """The strictest verdict: Deny over Ask over Allow. A guardrail that breaks denies."""
+async def judge(
+    guardrails: Sequence[Guardrail], tool: Tool, call: ToolCall
+) -> Deny | tuple[Ask, ...]:
+    """The strictest verdict: a denial, else all that a person must allow, which may be nothing.
+
+    A guardrail that breaks denies.
+    """
     verdicts = [await _judged(guardrail, tool, call) for guardrail in guardrails]
-    for kind in (Deny, Ask):
-        for verdict in verdicts:
-            if isinstance(verdict, kind):
-                return verdict
-    return Allow()
+    denied = next((verdict for verdict in verdicts if isinstance(verdict, Deny)), None)
+    return denied or tuple(verdict for verdict in verdicts if isinstance(verdict, Ask))
 
 
 async def _judged(guardrail: Guardrail, tool: Tool, call: ToolCall) -> Verdict:

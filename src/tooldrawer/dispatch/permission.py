@@ -1,7 +1,7 @@
 """From a question to a yes or a no: what was granted before, else a person, else no."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from weakref import WeakValueDictionary
@@ -17,7 +17,9 @@ from tooldrawer.dispatch.approvals import (
     Approver,
     Grants,
     NobodyToAsk,
+    grant,
 )
+from tooldrawer.dispatch.guardrails import Ask
 from tooldrawer.errors import CallDenied
 from tooldrawer.tool import Tool
 
@@ -54,13 +56,13 @@ class Permission:
 
     async def obtain(
         self,
-        question: str,
+        asks: Sequence[Ask],
         tool: Tool,
         call: ToolCall,
         stamp: Callable[[], Stamp],
         granted: set[str],
     ) -> None:
-        """Return when the call may run.
+        """Return when the call may run: a person allows, at once, all that they did not before.
 
         Raises:
             CallDenied: A person said no, did not answer in time, or there is nobody to ask.
@@ -71,8 +73,10 @@ class Permission:
         if lock is None:
             lock = self._asking[key] = anyio.Lock()
         async with lock:
-            if tool.fingerprint in granted or tool in self._grants:
+            left = self._left(asks, tool, granted)
+            if not left:
                 return
+            question = " ".join(ask.question for ask in left)
             request = ApprovalRequest(
                 question=question, tool=tool, arguments=call.arguments, session=call.session
             )
@@ -82,9 +86,20 @@ class Permission:
             spent = perf_counter() - started
             said = reply.answer.value if reply.answer is not Answer.NO else reply.why
             self._emit(ApprovalAnswered(**stamp(), tool=tool.name, answer=said, duration=spent))
-            await self._remember(reply.answer, tool, granted)
+            await self._remember(reply.answer, tool, left, granted)
         if reply.answer is Answer.NO:
             raise CallDenied(_refusal(tool, reply))
+
+    def _left(self, asks: Sequence[Ask], tool: Tool, granted: set[str]) -> tuple[Ask, ...]:
+        """Those that nobody has allowed yet; of two about the same, the first."""
+        first = {ask.about: ask for ask in reversed(asks)}
+        return tuple(
+            ask
+            for ask in asks
+            if ask is first[ask.about]
+            and grant(tool, ask.about) not in granted
+            and not self._grants.holds(tool, ask.about)
+        )
 
     async def _answer(self, request: ApprovalRequest) -> _Reply:
         if self._approver is None:
@@ -101,12 +116,15 @@ class Permission:
                 return _Reply(why="the question could not be put")
         return _Reply(why="no answer in time")
 
-    async def _remember(self, answer: Answer, tool: Tool, granted: set[str]) -> None:
+    async def _remember(
+        self, answer: Answer, tool: Tool, asks: Sequence[Ask], granted: set[str]
+    ) -> None:
+        about = tuple(ask.about for ask in asks)
         if answer in (Answer.SESSION, Answer.ALWAYS):
-            granted.add(tool.fingerprint)
+            granted.update(grant(tool, each) for each in about)
         if answer is Answer.ALWAYS:
             try:
-                await anyio.to_thread.run_sync(self._grants.add, tool)
+                await anyio.to_thread.run_sync(self._grants.add, tool, about)
             except OSError:
                 _logger.exception("The grant for %r could not be kept on disk.", tool.name)
 

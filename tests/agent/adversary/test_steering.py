@@ -57,6 +57,12 @@ async def test_who_works_at_home_does_not_have_a_grant_written_by_the_model(home
         ".GIT/hooks/pre-commit",
         "project/.Git/config",
         "project/.vscode/tasks.json",
+        "project/.devcontainer/devcontainer.json",
+        ".config/autostart/evil.desktop",
+        ".local/bin/ls",
+        ".npmrc",
+        ".aws/config",
+        "project/../.vim/plugin/a.vim",
         "project/.claude/settings.json",
         "project/TOOLDRAWER.yaml",
         "a/../.zshrc",
@@ -73,6 +79,14 @@ def test_who_works_below_such_a_folder_is_not_asked_about_every_file(tmp_path: P
     rules = CoreRules(Workplace(root=tmp_path / ".claude" / "worktrees" / "one"))
     assert isinstance(_judged(rules, "write_file", path="a.py"), Allow)
     assert isinstance(_judged(rules, "write_file", path=".claude/settings.json"), Ask)
+
+
+def test_who_works_in_a_hidden_folder_at_home_is_asked_about_the_others_only(home: Path) -> None:
+    (home / ".dotfiles" / "vim").mkdir(parents=True)
+    rules = CoreRules(Workplace(root=home / ".dotfiles", allowed=(home / ".config" / "nvim", home)))
+    for path in ("vim/a.vim", "~/.config/nvim/init.lua", "~/notes/.hidden", "~/a.txt"):
+        assert isinstance(_judged(rules, "write_file", path=path), Allow)
+    assert isinstance(_judged(rules, "write_file", path="~/.local/bin/ls"), Ask)
 
 
 @pytest.mark.parametrize("path", ["agent.yaml", "link.yaml", "./sub/../agent.yaml"])

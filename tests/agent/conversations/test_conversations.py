@@ -218,6 +218,20 @@ def test_results_that_nobody_waits_for_any_more_are_left_out(kept: Conversations
     assert result not in loaded
 
 
+def test_each_result_stands_with_its_call_when_two_programs_went_on_at_once(
+    kept: Conversations,
+) -> None:
+    name = begin(kept, "go")
+    (asked, came), (other_asked, other_came) = exchange("a", "1"), exchange("b", "2", number=2)
+    for message in (asked, other_asked, came, other_came, Said(text="and now?")):
+        kept.append(name, message)
+    loaded = kept.load(name)
+    assert loaded[1] == asked
+    assert isinstance(loaded[2], Returned)
+    assert "Interrupted" in loaded[2].replies[0].result.text
+    assert loaded[3:] == (other_asked, other_came, Said(text="and now?"))
+
+
 def test_after_a_compaction_the_summary_stands_in_place_of_older_messages(
     kept: Conversations, path: Path
 ) -> None:

@@ -36,6 +36,6 @@ def mode(path: Path) -> int:
 
 async def eventually(condition: Callable[[], object]) -> None:
     """Wait for something that happens in another process."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while not condition():  # noqa: ASYNC110
             await anyio.sleep(0.01)

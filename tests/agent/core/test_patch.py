@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.agent.core.disk import mode, put, text
@@ -170,3 +171,32 @@ async def test_what_cannot_be_patched_is_refused_with_the_reason(
     result = await session.call("patch", {**words, **arguments})
     assert result.is_error
     assert complaint in result.text
+
+
+async def test_lines_that_are_added_end_as_the_others_do(session: Session, code: Path) -> None:
+    put(code, "one\r\ntwo\r\n")
+    await patch(session, "one", "one\nand a half")
+    assert text(code) == "one\r\nand a half\r\ntwo\r\n"
+    await patch(session, "two\r\n", "two\n")
+    assert text(code) == "one\r\nand a half\r\ntwo\n"
+
+
+async def test_a_change_that_makes_a_file_of_gigabytes_is_refused(
+    session: Session, code: Path
+) -> None:
+    put(code, "a" * 100_000)
+    result = await patch(session, "a", "b" * 15_000, replace_all=True)
+    assert "would have more than" in result.text
+    assert len(text(code)) == 100_000
+
+
+async def test_a_long_text_that_is_almost_there_holds_nobody_up(
+    session: Session, code: Path
+) -> None:
+    put(code, "a\n" * 400_000)
+    with anyio.fail_after(30):
+        result = await patch(session, " a\n" * 200_000 + "b", "x")
+        assert "/old is not in the file" in result.text
+        assert (await session.call("write_file", {"path": "b", "content": "x"})).text == (
+            "Created b: 1 lines, 1 bytes."
+        )

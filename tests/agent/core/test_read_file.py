@@ -241,3 +241,10 @@ async def test_the_tool_itself_reads_what_a_person_allowed_outside(
     tool = next(tool for tool in tools.tools() if tool.name == "read_file")
     call = ToolCall(name="read_file", arguments={"path": str(outside / "secret.txt")})
     assert (await tools.run(tool, call)).text == "1\tthe secret"
+
+
+async def test_a_line_number_beyond_counting_is_past_the_end(
+    session: Session, project: Path
+) -> None:
+    (project / "a.txt").write_text("one\n", encoding="utf-8")
+    assert "the file has 1]" in (await read(session, "a.txt", offset=10**30)).text

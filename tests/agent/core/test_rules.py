@@ -8,7 +8,7 @@ import pytest
 from tests.agent.core.people import Yes
 from tests.fakes import MeddlingApprover, ScriptedApprover, ScriptedToolset
 from tests.requirements import requirement
-from tooldrawer import Allow, Answer, Ask, Deny, Drawer, Grants, Session, Tool, Verdict
+from tooldrawer import Allow, Answer, Ask, Deny, Drawer, Grants, Rules, Session, Tool, Verdict
 from tooldrawer.agent.core import CoreRules, CoreTools, Workplace
 from tooldrawer.call import ToolCall
 from tooldrawer.tool import JsonObject
@@ -182,3 +182,38 @@ async def test_a_link_that_is_turned_while_a_person_is_asked_does_not_lead_out(
     ran = await drawer.session().call("terminal", {"command": "touch a", "cwd": "link"})
     assert ALLOWED in ran.text
     assert not (outside / "a").exists()
+
+
+@requirement("DSP-6")
+@pytest.mark.parametrize(
+    ("tool", "usual", "unusual"),
+    [
+        ("write_file", "a.txt", ".git/hooks/pre-commit"),
+        ("patch", "a.txt", "tooldrawer.yaml"),
+        ("read_file", "a.txt", "../outside/secret.txt"),
+        ("search_files", ".", "../outside"),
+    ],
+)
+async def test_who_lets_it_work_on_files_is_asked_again_where_it_matters(
+    workplace: Workplace, project: Path, outside: Path, grants: Grants, tool: str, usual: str,
+    unusual: str,
+) -> None:  # fmt: skip
+    for name in ("a.txt", "tooldrawer.yaml"):
+        (project / name).write_text("old", encoding="utf-8")
+    approver = ScriptedApprover(Answer.SESSION, Answer.NO)
+    drawer = Drawer(
+        [CoreTools(workplace)],
+        guardrails=[CoreRules(workplace), Rules(ask=("*",))],
+        approver=approver,
+        grants=grants,
+    )
+    session = drawer.session()
+    more = {
+        "write_file": {"content": "x"},
+        "patch": {"old": "old", "new": "x"},
+        "search_files": {"pattern": "old"},
+    }.get(tool, {})
+    assert not (await session.call(tool, {"path": usual, **more})).is_error
+    assert (await session.call(tool, {"path": unusual, **more})).is_error
+    assert len(approver.requests) == 2
+    assert not (project / ".git").exists()

@@ -94,10 +94,10 @@ async def test_a_cut_through_a_character_shows_no_rubbish(session: Session) -> N
 async def test_output_without_end_is_stopped_at_the_time_limit_and_shown_in_part(
     session: Session,
 ) -> None:
-    result = await run(session, "yes", timeout=1)
+    result = await run(session, "yes", timeout=3)
     assert result.is_error
     assert result.text.startswith("y\ny\n")
-    assert "stopped at the time limit of 1 s" in result.text
+    assert "stopped at the time limit of 3 s" in result.text
     assert len(result.text) < 25_000
 
 
@@ -106,7 +106,7 @@ async def test_the_time_limit_ends_everything_that_a_command_started(
     session: Session, project: Path
 ) -> None:
     result = await run(
-        session, "echo begun; (trap '' TERM; echo $BASHPID > pid; sleep 600) & wait", timeout=1
+        session, "echo begun; (trap '' TERM; echo $BASHPID > pid; sleep 600) & wait", timeout=3
     )
     assert result.text.startswith("begun\n[stopped at the time limit")
     await gone(await number(project / "pid"))
@@ -146,10 +146,11 @@ async def test_a_command_ends_when_the_agent_is_killed(project: Path) -> None:
 
 
 async def test_a_command_that_cleans_up_when_asked_to_end_may_do_so(
-    session: Session, project: Path
+    session: Session, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tooldrawer.agent.core.processes._GRACE", 60)
     result = await run(
-        session, "trap 'echo tidy; rm lock; exit' TERM; touch lock; sleep 600 & wait", timeout=1
+        session, "trap 'echo tidy; rm lock; exit' TERM; touch lock; sleep 600 & wait", timeout=3
     )
     assert result.text.startswith("tidy\n")
     assert not (project / "lock").exists()
@@ -161,6 +162,13 @@ async def test_what_holds_the_output_of_a_finished_command_is_ended_and_that_is_
     result = await run(session, "sleep 600 & echo $! > pid; echo started")
     assert result.text.startswith("started\n[exit code 0]\n[what it left running")
     await gone(await number(project / "pid"))
+
+
+async def test_output_that_was_not_read_yet_is_nobody_left_running(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tooldrawer.agent.core.processes._AFTERLIFE", 0)
+    assert (await run(session, "echo started")).text == "started\n[exit code 0]"
 
 
 async def test_what_has_output_of_its_own_goes_on_in_the_background(
@@ -208,3 +216,19 @@ async def test_a_command_that_cannot_be_run_is_refused_with_the_reason(
     result = await session.call("terminal", arguments)
     assert result.is_error
     assert complaint in result.text
+
+
+async def test_what_the_shell_reads_at_its_start_is_read_once(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = tmp_path / "start.sh"
+    start.write_text("cat; echo begun\n", encoding="utf-8")
+    monkeypatch.setenv("BASH_ENV", str(start))
+    monkeypatch.setenv("BASH_FUNC_hello%%", "() { echo hello; }")
+    monkeypatch.setenv("a.b", "dotted")
+    result = await run(session, "hello; env | grep -a dotted")
+    assert result.text == "begun\nhello\na.b=dotted\n[exit code 0]"
+
+
+async def test_a_command_is_no_option_of_the_shell(session: Session) -> None:
+    assert (await run(session, "--version")).text.endswith("[exit code 127]")

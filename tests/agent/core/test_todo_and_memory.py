@@ -157,3 +157,10 @@ def test_notes_of_two_processes_are_all_kept(tmp_path: Path) -> None:
     for writer in writers:
         writer.join(60)
     assert len(path.read_text(encoding="utf-8").splitlines()) == 40
+
+
+async def test_of_notes_too_long_to_be_read_nothing_is_lost(session: Session, notes: Path) -> None:
+    content = f"- first\n{'x' * 70_000}\n- last\n"
+    put(notes, content)
+    assert "Tell the user to shorten the file" in await remember(session, "remove", "first")
+    assert text(notes) == content

@@ -190,3 +190,21 @@ async def test_a_subagent_does_not_try_what_its_parent_was_refused(
     assert work.outcome.text == "Done."
     # Anthropic's array is an ordinary one until a search has found something.
     assert len(server.refusals) == (1 if wire == "responses" else 0)
+
+
+async def test_work_is_not_handed_on_without_end(tmp_path: Any) -> None:
+    many = Turn(
+        calls=tuple(Call("delegate_task", {"task": "Grandchild's part."}) for _ in range(100))
+    )
+    scripts = (
+        Script([Repeat(Say("Done."))], first="Grandchild's part."),
+        _child(many, Say("Passed on.")),
+        _lead(_delegate(), _delegate(), Say("Enough.")),
+    )
+    with scripted(*scripts) as server:
+        company = await _work(server, ("chat", "portable"), tmp_path)
+    assert company.outcome.text == "Enough."
+    begun = {event.session for event in company.events} - {"lead"}
+    assert len(begun) == 30
+    refused = "30 subagents have worked on this task. Do the rest yourself"
+    assert refused in server.seen[-1].results[-1].text

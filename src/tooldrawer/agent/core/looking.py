@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ _SAMPLE = 8192
 _LONGEST_LINE = 10_000
 _SHOWN = 200
 _MOST_BRACES = 64
+_LONGEST_RULE, _MOST_STARS = 1_000, 8
+"""Of a line of .gitignore: one with more would take for ever to be held against a path."""
 _TOKEN = re.compile(
     r"(?P<deep>\*\*/)|(?P<rest>\*\*)|(?P<any>\*)|(?P<one>\?)"
     r"|\[(?P<no>[!^]?)(?P<set>\]?[^\]]*)\]|\\(?P<as_is>.)|(?P<plain>.)",
@@ -116,18 +119,28 @@ def _ignored_above(top: str) -> tuple[Ignored, ...]:
 
 def _ignored_in(folder: str) -> Iterator[Ignored]:
     try:
-        with Path(folder, ".gitignore").open(encoding="utf-8", errors="replace") as file:
-            lines = file.read(_LARGEST).splitlines()
+        with _opened(f"{folder}/.gitignore") as file:
+            lines = file.read(_LARGEST).decode(errors="replace").splitlines()
     except OSError:
         return
     for line in lines:
         text = line.rstrip()
-        if not text or text.startswith("#"):
+        if (
+            not text
+            or text.startswith("#")
+            or len(text) > _LONGEST_RULE
+            or text.count("*") > _MOST_STARS
+        ):
             continue
         is_back, text = text.startswith("!"), text.removeprefix("!")
         is_folder, text = text.endswith("/"), text.rstrip("/")
         where = text.removeprefix("/") if "/" in text else f"**/{text}"
         yield Ignored(folder.rstrip("/"), translated(where), is_folder, is_back)
+
+
+def _opened(path: str) -> BufferedReader:
+    """A file to read from; a pipe in its place does not make us wait."""
+    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
 
 
 def translated(glob: str) -> "re.Pattern[str]":
@@ -217,10 +230,8 @@ class Search:
 
     def _lines(self, path: str) -> Iterator[str]:
         try:
-            # A pipe that took the file's place must not make us wait.
-            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as file:
-                if os.fstat(descriptor).st_size > _LARGEST:
+            with _opened(path) as file:
+                if os.fstat(file.fileno()).st_size > _LARGEST:
                     self._too_large += 1
                     return
                 content = file.read(_LARGEST)

@@ -18,6 +18,8 @@ except ImportError:  # Windows
 
 _LARGEST = 16_000
 """Bytes of the file: what is read at the start of every conversation must stay short."""
+_FARTHEST = 4 * _LARGEST
+"""Bytes that are read: a person may have written more than a model could."""
 _BULLET = "- "
 
 
@@ -48,7 +50,13 @@ class Notes:
     def _read(self) -> str:
         try:
             with self._path.open("rb") as file:
-                return file.read(_LARGEST * 4).decode()
+                found = file.read(_FARTHEST + 1)
+            if len(found) > _FARTHEST:  # what was not read would be lost when it is written
+                raise ToolFailed(
+                    f"The notes in {str(self._path)!r} have more than {_FARTHEST:,} bytes and "
+                    "stay as they are. Tell the user to shorten the file."
+                )
+            return found.decode()
         except FileNotFoundError:
             return ""
         except OSError as error:

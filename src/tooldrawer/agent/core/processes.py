@@ -1,6 +1,7 @@
 """One command: run with its output in order, and never left behind."""
 
 import os
+import select
 import shutil
 import signal
 import sys
@@ -22,12 +23,14 @@ _AFTERLIFE = 0.3
 """Seconds in which the output of a command that has ended may still arrive."""
 _GRACE = 1.0
 """Seconds between SIGTERM, after which git takes its locks away, and SIGKILL."""
-SHELL = shutil.which("bash") or "/bin/sh"
+_BASH = shutil.which("bash")
+SHELL = _BASH or "/bin/sh"
 # A command may not begin before the guardian knows of it: we could be killed in between, which on
 # a busy machine took milliseconds and left the command running in three of five tries. If we are,
 # the gate reads the end of its input and nothing begins. A bash, where there is one: dash drops
-# exported functions and variables with a dot in their name.
-_GATE = (SHELL, "-c", 'read -r go && exec "$@" < /dev/null', "gate")
+# exported functions and variables with a dot in their name. With -p it does not run BASH_ENV, which
+# is the command's to run, and could read what the gate waits for.
+_GATE = (SHELL, *(("-p",) if _BASH else ()), "-c", 'read -r go && exec "$@" < /dev/null', "gate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +115,8 @@ async def _ended(process: Process, output: int, tape: Tape, seconds: float) -> E
                 await process.wait()
                 with anyio.move_on_after(_AFTERLIFE):
                     await heard.wait()
+                if _is_let_go(output):  # a machine that stood still read nothing meanwhile
+                    await heard.wait()
                 is_over = heard.is_set()
         finally:
             with anyio.CancelScope(shield=True):
@@ -123,6 +128,13 @@ async def _ended(process: Process, output: int, tape: Tape, seconds: float) -> E
             hearing.cancel()
     is_late = late.cancelled_caught
     return Ending(code=code, is_late=is_late, left_others=not is_over and not is_late)
+
+
+def _is_let_go(output: int) -> bool:
+    """Whether nobody holds the other end of a pipe, read or not."""
+    poll = select.poll()
+    poll.register(output, 0)
+    return bool(poll.poll(0))
 
 
 async def _end(process: Process, heard: anyio.Event) -> None:

@@ -49,7 +49,8 @@ class Reader:
                 return _image(file.read(_LARGEST_IMAGE), kind)
             if kind:
                 raise refuse_binary(place, kind, size, self._workplace)
-            return ToolResult.of_text(_text(file, offset, min(limit, _MOST_LINES)))
+            first = min(offset, _FARTHEST)  # as far as there can be lines
+            return ToolResult.of_text(_text(file, first, min(limit, _MOST_LINES)))
 
 
 def _image(content: bytes, kind: str) -> ToolResult:

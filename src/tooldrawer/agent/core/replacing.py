@@ -1,13 +1,15 @@
 """One text in the place of another, or where it might have been meant."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from heapq import nlargest
 from itertools import islice
 
 from tooldrawer.errors import InvalidArguments
 
+_MOST_CHARACTERS = 20_000_000
+"""Of a file after the change: a thousand characters in ten thousand places are many."""
 _MOST_PLACES = 5
 _MOST_SHOWN = 12
 _MOST_COMPARED, _LONGEST = 50, 300
@@ -29,7 +31,9 @@ def replaced(text: str, old: str, new: str, *, every: bool) -> tuple[str, int]:
         raise InvalidArguments("/old and /new are the same, so there is nothing to change.")
     if old not in text and "\r\n" in text:
         # Lines are shown to a model without their ends.
-        old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
+        old, new = map(_as_crlf, (old, new))
+    elif "\n" not in old and 0 < text.count("\n") == text.count("\r\n"):
+        new = _as_crlf(new)
     count = text.count(old)
     if not count:
         raise InvalidArguments(_not_found(text, old))
@@ -40,7 +44,16 @@ def replaced(text: str, old: str, new: str, *, every: bool) -> tuple[str, int]:
             f"/old occurs {count:,} times, at lines {where}{dots}. Add lines around it so that it "
             "is unique, or set replace_all."
         )
+    if len(text) + count * (len(new) - len(old)) > _MOST_CHARACTERS:
+        raise InvalidArguments(
+            f"/old occurs {count:,} times: with /new there the file would have more than "
+            f"{_MOST_CHARACTERS:,} characters. Give a shorter one, or use the terminal."
+        )
     return text.replace(old, new), count
+
+
+def _as_crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 def _places(text: str, old: str) -> Iterator[int]:
@@ -73,18 +86,18 @@ def _not_found(text: str, old: str) -> str:
 
 def _same_but_space(lines: Sequence[str], wanted: Sequence[str]) -> int | None:
     """Where the same words stand with other white space."""
-    bare = ["".join(line.split()) for line in wanted]
-    while bare and not bare[-1]:
-        bare.pop()
-    while bare and not bare[0]:
-        bare.pop(0)
+    bare = _bare(wanted).strip("\n")
     if not bare:
         return None
-    present = ["".join(line.split()) for line in lines]
-    for at, line in enumerate(present):
-        if line == bare[0] and present[at : at + len(bare)] == bare:
-            return at
-    return None
+    # As one text: line by line it takes the product of both lengths, which can be hours.
+    present = f"\n{_bare(lines)}\n"
+    at = present.find(f"\n{bare}\n")
+    return None if at < 0 else present.count("\n", 0, at)
+
+
+def _bare(lines: Iterable[str]) -> str:
+    """The lines without their white space."""
+    return "\n".join("".join(line.split()) for line in lines)
 
 
 def _closest(lines: Sequence[str], wanted: Sequence[str]) -> int | None:

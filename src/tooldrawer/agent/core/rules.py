@@ -15,9 +15,11 @@ SOURCE = "core"
 """The name of the toolset that these rules are about."""
 _STEERING = frozenset({
     ".git", ".gitconfig", ".mcp.json", "tooldrawer.yaml",
-    ".claude", ".codex", ".cursor", ".gemini", ".idea", ".vscode", ".envrc", ".ssh",
-    ".bash_login", ".bash_profile", ".bashrc", ".profile", ".zlogin", ".zprofile", ".zshenv",
-    ".zshrc",
+    ".aider.conf.yml", ".claude", ".codex", ".continue", ".cursor", ".gemini", ".opencode",
+    ".roo", ".windsurf", "opencode.json",
+    ".devcontainer", ".dir-locals.el", ".exrc", ".idea", ".nvim.lua", ".vimrc", ".vscode", ".zed",
+    ".bash_login", ".bash_profile", ".bashrc", ".envrc", ".profile", ".ssh", ".zlogin",
+    ".zprofile", ".zshenv", ".zshrc",
 })  # fmt: skip
 """What is in them is run or obeyed by programs, this one included: hooks, servers, approvals.
 
@@ -71,7 +73,8 @@ class CoreRules:
         if self._steers(place):
             return Ask(
                 f"Write {place}? Programs run or obey what is in it. "
-                "(session, always: any such file)"
+                "(session, always: any such file)",
+                about="what programs obey",
             )
         return Allow()
 
@@ -82,14 +85,29 @@ class CoreRules:
         if _STEERING.intersection(part.casefold() for part in parts):
             return True
         # Who works in the home folder has tooldrawer's own files in the workplace: grants, notes.
-        return any(place.is_relative_to(path.resolve()) for path in (*_own(), *self._steering))
+        steering = (*_own(), *self._steering)
+        return self._is_hidden_at_home(place) or any(
+            place.is_relative_to(path.resolve()) for path in steering
+        )
+
+    def _is_hidden_at_home(self, place: Path) -> bool:
+        """Whether it is in what programs keep in the home folder, and nobody works in there.
+
+        `.config/autostart`, `.local/bin`, `.npmrc`, `.aws`... are too many to be named.
+        """
+        home = Path("~").expanduser().resolve()
+        if not place.is_relative_to(home) or place == home:
+            return False
+        entry = home / place.relative_to(home).parts[0]
+        return entry.name.startswith(".") and not self._workplace.lies_in(entry)
 
     def _read(self, place: Path, name: str) -> Verdict:
         if self._workplace.holds(place):
             return Allow()
         what = "Read" if name == "read_file" else "Search"
         return Ask(
-            f"{what} {place}, outside the working directory? (session, always: anywhere outside)"
+            f"{what} {place}, outside the working directory? (session, always: anywhere outside)",
+            about="outside",
         )
 
 

@@ -43,7 +43,7 @@ class Shell:
         folder = self._folder(cwd)
         tape = Tape(head=_HEAD, tail=_TAIL)
         ending = await run(
-            (SHELL, "-c", command),
+            (SHELL, "-c", "--", command),
             tape=tape,
             seconds=timeout,
             folder=folder,

@@ -1,5 +1,6 @@
 """The folders in which the agent works; what lies outside needs a person."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,8 +37,11 @@ class Workplace:
     def holds(self, path: str | Path) -> bool:
         """Whether the real place of `path` is inside, at this moment."""
         place = self.resolve(path)
-        folders = (folder.expanduser().resolve() for folder in (self.root, *self.allowed))
-        return any(place.is_relative_to(folder) for folder in folders)
+        return any(place.is_relative_to(folder) for folder in self._folders())
+
+    def lies_in(self, folder: Path) -> bool:
+        """Whether one of its folders is `folder`, a real place, or below it."""
+        return any(each.is_relative_to(folder) for each in self._folders())
 
     def inside(self, path: str | Path) -> Path:
         """The real place of `path`, which must be inside.
@@ -57,6 +61,9 @@ class Workplace:
             f"{shown(path)} is outside the working directory {str(self.root)!r}. Work inside it, "
             "or ask the user: a person can allow the folder with --allow-dir or agent.allow_dirs."
         )
+
+    def _folders(self) -> Iterator[Path]:
+        return (folder.expanduser().resolve() for folder in (self.root, *self.allowed))
 
     def name(self, place: Path) -> str:
         """A real place as short as it can be told: relative to the working directory if inside."""
