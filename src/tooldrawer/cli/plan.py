@@ -52,8 +52,10 @@ class Plan:
     @property
     def scope_label(self) -> str:
         """The scope in words, under which conversations are kept."""
-        parts = (self.choices.scope or "", ",".join(sorted(self.choices.toolsets or ())))
-        return "/".join(filter(None, parts))
+        toolsets = ",".join(sorted(self.choices.toolsets or ()))
+        # A scope and a toolset may have one name, and must not see each other's conversations.
+        parts = (self.choices.scope or "", f"--toolsets {toolsets}" if toolsets else "")
+        return " ".join(filter(None, parts))
 
     @property
     def prices(self) -> Prices | None:

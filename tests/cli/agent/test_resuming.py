@@ -5,9 +5,11 @@ import signal
 from tests.cli.agent.agents import Lasting, at, ends
 from tests.cli.agent.pipes import piped
 from tests.cli.agent.terminal import terminal
+from tests.cli.agent.test_run import CLOSED
 from tests.cli.shell import Shell
 from tests.models.script import Call, Say
 from tests.models.server import scripted
+from tests.requirements import requirement
 
 
 def test_the_last_conversation_of_the_folder_goes_on(shell: Shell) -> None:
@@ -54,8 +56,6 @@ def test_after_a_kill_the_conversation_goes_on_with_every_call_answered(shell: S
             person.prompted()
             person.enter("run it")
             process = lasting.started()
-            for _ in range(3):  # until somebody knows that it runs
-                person.drawn()
             person.kill(signal.SIGKILL)
             assert person.ended() == -signal.SIGKILL
         ran = piped(shell, "chat", "--continue", *at(server), lines=["what happened?"])
@@ -90,6 +90,17 @@ def test_a_conversation_of_another_scope_is_not_shown(workshop: Shell) -> None:
         last = piped(workshop, *narrow, "--continue", lines=["hello"])
         listed = piped(workshop, *narrow, lines=["/resume"])
     assert last.code == 2
+    assert "No other conversation" in listed.out
+
+
+@requirement("SCOPE-2")
+def test_a_scope_and_a_toolset_of_one_name_keep_their_conversations_apart(
+    workshop: Shell,
+) -> None:
+    workshop.write("tooldrawer.yaml", f'{CLOSED}  workshop: {{allow: ["measure_*"]}}\n')
+    with scripted(Say("Burnt.")) as server:
+        piped(workshop, "chat", "--toolsets", "workshop", *at(server), lines=["burn it"])
+        listed = piped(workshop, "chat", "--scope", "workshop", *at(server), lines=["/resume"])
     assert "No other conversation" in listed.out
 
 
