@@ -13,7 +13,7 @@ from typing import Any
 
 COMMAND = (sys.executable, "-m", "tooldrawer")
 QUESTION = "[N]o: "
-PATIENCE = 60
+PATIENCE = 300
 """Seconds until a command that should long be over counts as hanging."""
 
 

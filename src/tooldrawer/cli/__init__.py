@@ -53,6 +53,10 @@ def _run() -> int:
         if not isinstance(error.__context__, BrokenPipeError):
             raise
         return 0  # what rich makes of it is an exit
+    except BaseExceptionGroup as group:
+        if group.subgroup(KeyboardInterrupt) is None:
+            raise
+        raise KeyboardInterrupt from group  # in a task, between two places that wait for it
     return code if isinstance(code, int) else 0
 
 

@@ -10,6 +10,7 @@ from tooldrawer.cli.approve import approve, deny
 from tooldrawer.cli.call import call
 from tooldrawer.cli.chat import chat
 from tooldrawer.cli.connect import connect
+from tooldrawer.cli.forget import forget
 from tooldrawer.cli.importing import import_servers
 from tooldrawer.cli.look import describe, explain, find, tools
 from tooldrawer.cli.output import show
@@ -27,6 +28,7 @@ app = typer.Typer(
 app.command()(serve)
 app.command()(chat)
 app.command()(run)
+app.command()(forget)
 app.command()(find)
 app.command()(tools)
 app.command()(describe)

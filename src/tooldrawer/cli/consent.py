@@ -1,6 +1,7 @@
 """Who answers when nobody is asked."""
 
 from tooldrawer.call import ToolCall
+from tooldrawer.cli.call_row import counted
 from tooldrawer.dispatch import Allow, Answer, ApprovalRequest, NobodyToAsk, Verdict, read_only
 from tooldrawer.tool import Tool
 
@@ -9,6 +10,14 @@ _HOW = (
     'the configuration, or by the answer "always" in `tooldrawer chat`. Go on without it, and '
     "say in your answer what was not done."
 )
+
+
+def unasked(calls: int) -> str:
+    """What to do about calls that were refused because nobody could be asked."""
+    return (
+        f"Nobody could be asked about {counted(calls, 'call')}. Allow such calls with --yes, by "
+        '`approvals` in the configuration, or by the answer "always" in `tooldrawer chat`.'
+    )
 
 
 class Yes:

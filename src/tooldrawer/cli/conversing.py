@@ -4,16 +4,15 @@ import signal
 import sys
 from contextlib import nullcontext
 from functools import partial
-from typing import Protocol
 
 from tooldrawer.agent.agent import Outcome
 from tooldrawer.cli.agent_options import Choices
 from tooldrawer.cli.call_row import counted
-from tooldrawer.cli.consent import Absent, Yes
+from tooldrawer.cli.consent import Absent, Yes, unasked
 from tooldrawer.cli.keyboard import Keyboard, Pipe
 from tooldrawer.cli.listening import Narrator, unfinished
 from tooldrawer.cli.live_feed import LiveFeed
-from tooldrawer.cli.output import notice, show
+from tooldrawer.cli.output import notice, tell
 from tooldrawer.cli.plan import Plan
 from tooldrawer.cli.prompt import Cleared, Prompt
 from tooldrawer.cli.resuming import Resuming, show_last
@@ -27,18 +26,6 @@ from tooldrawer.errors import ModelFailed
 
 _INTERRUPTED = 130
 _UNFINISHED = 1
-
-
-class Reader(Protocol):
-    """Where messages come from."""
-
-    async def read(self) -> str:
-        """The next one.
-
-        Raises:
-            EOFError: There are no more.
-        """
-        ...
 
 
 async def converse(choices: Choices, resuming: Resuming) -> int:
@@ -71,6 +58,8 @@ async def _held(plan: Plan, resuming: Resuming) -> int:
             show_last(station, info)
         async with feed.following(station.drawer.activity):
             code = await chat.hold()
+        if feed.unasked:
+            notice(unasked(feed.unasked))
         notice(savings(station.ledgers, plan.prices))
         return code
 
@@ -95,6 +84,8 @@ class Chat:
         self._keyboard = keyboard
         self._slash = Slash(station)
         self._in_terminal = keyboard is not None and sys.stdout.isatty()
+        self._pipe = Pipe(mark=sys.stderr if keyboard and sys.stderr.isatty() else None)
+        self._prompt: Prompt | None = None
         self._code = 0
 
     async def welcome(self) -> None:
@@ -112,21 +103,20 @@ class Chat:
         spec = plan.spec
         deferred = len(assembly.deferred)
         drawer = f", {deferred:,} in the drawer" if deferred and assembly.active else ""
-        show(
+        tell(
             f"{spec.name} at {spec.host}: {counted(len(assembly.direct), 'tool')} shown{drawer}.\n"
             "/help lists commands, Ctrl-D ends."
         )
         if plan.file is not None and plan.choices.config is None:
-            show(f"Settings from {plan.file}.")
+            tell(f"Settings from {plan.file}.")
         starting = [each.spec.name for each in self._station.servers.unknown()]
         if starting:
-            show(f"Starting: {', '.join(starting)}.")
+            tell(f"Starting: {', '.join(starting)}.")
 
     async def hold(self) -> int:
         """Answer every message; the exit code."""
-        reader: Reader = Pipe()
         if self._in_terminal:
-            reader = Prompt(
+            self._prompt = Prompt(
                 self._slash.names,
                 colour=self._screen.has_colour,
                 stores=self._station.plan.stores,
@@ -134,28 +124,38 @@ class Chat:
         warned = False
         while not self._slash.wants_to_quit:
             try:
-                with self._screen.paused() if self._in_terminal else nullcontext():
-                    text = (await reader.read()).strip()
+                text = (await self._read()).strip()
             except EOFError:
                 break
             except Cleared:
                 if warned:
                     break
                 warned = True
-                show("Ctrl-C again ends the chat, as Ctrl-D does.")
+                tell("Ctrl-C again ends the chat, as Ctrl-D does.")
                 continue
             warned = False
             if not await self._answer(text):
                 return _INTERRUPTED
         return self._code
 
+    async def _read(self) -> str:
+        """The next message.
+
+        Raises:
+            EOFError: There are no more.
+            Cleared: Ctrl-C was pressed with nothing written.
+        """
+        if self._prompt is None:
+            return await self._pipe.read()
+        with self._screen.paused(self._prompt.make_way):
+            return await self._prompt.read()
+
     async def _answer(self, text: str) -> bool:
         """Answer one message; whether to go on."""
         if not text:
             return True
         if self._slash.is_command(text):
-            await self._slash.run(text)
-            return True
+            return await self._commanded(text)
         self._code = 0
         try:
             outcome = await self._worked(text)
@@ -170,6 +170,13 @@ class Chat:
             self._code = _UNFINISHED
             self._screen.notice(unfinished(outcome))
         return True
+
+    async def _commanded(self, text: str) -> bool:
+        """Do what a command says; whether to go on."""
+        if await stoppable(partial(self._slash.run, text), signal.SIGINT) is None:
+            return True
+        self._screen.notice("Stopped.")
+        return self._in_terminal
 
     async def _worked(self, text: str) -> Outcome | signal.Signals:
         async def work() -> Outcome:

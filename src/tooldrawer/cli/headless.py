@@ -10,10 +10,10 @@ from tooldrawer.activity import ActivityLog, Masker
 from tooldrawer.agent.agent import Outcome
 from tooldrawer.agent.listener import Listener
 from tooldrawer.cli.agent_options import Choices
-from tooldrawer.cli.consent import Absent, Yes
+from tooldrawer.cli.consent import Absent, Yes, unasked
 from tooldrawer.cli.listening import JsonLines, Worker, unfinished
 from tooldrawer.cli.live_feed import LiveFeed, followed
-from tooldrawer.cli.output import notice, show
+from tooldrawer.cli.output import drop, notice, show
 from tooldrawer.cli.plan import Plan
 from tooldrawer.cli.resuming import Resuming
 from tooldrawer.cli.savings import savings
@@ -25,6 +25,8 @@ from tooldrawer.errors import ModelFailed
 
 _UNFINISHED = 1
 _FAILED = 2
+_UNREAD = 141
+"""What a shell makes of SIGPIPE."""
 
 
 class Report(Protocol):
@@ -57,7 +59,12 @@ async def work(choices: Choices, resuming: Resuming, task: str, *, json: bool) -
     """
     plan = Plan.of(choices)
     report: Report = _AsJson(Masker(plan.config.activity.mask)) if json else _AsText()
-    ended = await stoppable(partial(_worked, plan, resuming, task, report), signal.SIGINT, *LEAVE)
+    try:
+        worked = partial(_worked, plan, resuming, task, report)
+        ended = await stoppable(worked, signal.SIGINT, *LEAVE)
+    except BrokenPipeError:  # whoever read it has gone, as `head` does, and the work with it
+        drop(errors=True)
+        return _UNREAD
     if not isinstance(ended, signal.Signals):
         return ended
     report.stopped()
@@ -109,11 +116,14 @@ class _AsText:
         return self._feed.at_work(activity)
 
     def ended(self, outcome: Outcome, station: Station) -> None:
-        if outcome.text.strip():
+        # Words before calls, which is where turns end, were told as they came.
+        if outcome.text.strip() and outcome.ending != "turns":
             show(outcome.text.strip("\n"))
             sys.stdout.flush()
         if not outcome.is_success:
             notice(unfinished(outcome))
+        if self._feed.unasked:
+            notice(unasked(self._feed.unasked))
         notice(savings(station.ledgers, station.plan.prices))
 
     def failed(self, error: ModelFailed) -> None:

@@ -34,13 +34,13 @@ class Keyboard:
         self._approver = TerminalApprover(read=self._read, write=self._write)
 
     async def __call__(self, request: ApprovalRequest) -> Answer:
-        """What the person says to a call.
-
-        Raises:
-            EOFError: The input is over.
-        """
+        """What the person says to a call; Ctrl-D is a no."""
         async with self._taken():
-            return await self._approver(request)
+            try:
+                return await self._approver(request)
+            except EOFError:
+                self._write.write("\n")
+                return Answer.NO
 
     async def ask(self, question: str, choices: Sequence[str]) -> str:
         """What the person answers to a question of the model.
@@ -79,10 +79,12 @@ class Keyboard:
 
 
 class Pipe:
-    """Lines from somewhere else than a terminal, each a message."""
+    """Lines as they come, each a message: of a pipe, or of a person without a line editor."""
 
-    def __init__(self, read: TextIO | None = None) -> None:
+    def __init__(self, read: TextIO | None = None, *, mark: TextIO | None = None) -> None:
+        """A person is shown by a `mark` that it is their turn."""
         self._read = read or sys.stdin
+        self._mark = mark
         self._waiting = b""
 
     async def read(self) -> str:
@@ -91,6 +93,19 @@ class Pipe:
         Raises:
             EOFError: There are no more.
         """
+        self._show("> ")
+        try:
+            return await self._line()
+        except EOFError:
+            self._show("\n")
+            raise
+
+    def _show(self, text: str) -> None:
+        if self._mark is not None:
+            self._mark.write(text)
+            self._mark.flush()
+
+    async def _line(self) -> str:
         try:
             descriptor = self._read.fileno()
             while b"\n" not in self._waiting:

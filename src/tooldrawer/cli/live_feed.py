@@ -10,6 +10,7 @@ import anyio.lowlevel
 
 from tooldrawer.activity import (
     ActivityLog,
+    ApprovalAnswered,
     CallFailed,
     CallFinished,
     CallRefused,
@@ -18,19 +19,24 @@ from tooldrawer.activity import (
     Described,
     Event,
     Searched,
+    UpstreamChanged,
     UpstreamDown,
+    UpstreamUp,
 )
 from tooldrawer.activity.subscription import Subscription
 from tooldrawer.cli.call_row import Row, State, counted, in_short, spent
 from tooldrawer.cli.feed import line
 from tooldrawer.cli.output import harmless
 from tooldrawer.cli.screen import Screen
+from tooldrawer.dispatch import Answer
 
 _TICK = 0.1
 """Seconds between two pictures of what runs."""
 _STEPS = 3
 """Turns of the event loop in which a reader that was woken has read everything."""
 _MOST_ROWS = 8
+_YES = (Answer.ONCE, Answer.SESSION, Answer.ALWAYS)
+_NOBODY = "nobody to ask"
 _SOON = 0.4
 """Seconds of thinking that nobody needs to be told about."""
 
@@ -47,8 +53,12 @@ class LiveFeed:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._running: dict[tuple[str, str, str], _Running] = {}
+        self._answered: dict[tuple[str, str], ApprovalAnswered] = {}
+        self._down: set[str] = set()
         self._thinking: float | None = None
         self._changed = anyio.Event()
+        self.unasked = 0
+        """Calls that were refused because nobody could be asked."""
         screen.follow(self._rows)
 
     @asynccontextmanager
@@ -66,8 +76,8 @@ class LiveFeed:
         self._changed.set()
         try:
             yield
-            await caught_up()
         finally:
+            await caught_up()
             self._thinking = None
             self._running.clear()
             self._screen.draw()
@@ -107,8 +117,10 @@ class LiveFeed:
                 self._tell(self._row(event, f"searched {event.query!r}: {found}", "quiet"))
             case Described():
                 self._tell(self._row(event, f"described {event.tool}", "quiet"))
-            case UpstreamDown() | ConfigReloaded():
-                self._screen.notice(line(event))
+            case ApprovalAnswered():
+                self._answered[event.session, event.tool] = event
+            case UpstreamUp() | UpstreamDown() | UpstreamChanged() | ConfigReloaded():
+                self._notice(event)
             case _:
                 pass
 
@@ -116,11 +128,29 @@ class LiveFeed:
     def _is_idle(self) -> bool:
         return not self._running and self._thinking is None
 
+    def _notice(self, event: UpstreamUp | UpstreamDown | UpstreamChanged | ConfigReloaded) -> None:
+        """What happens beside the calls; a server that starts is no news unless it was down."""
+        if isinstance(event, UpstreamUp):
+            if event.upstream not in self._down:
+                return
+            self._down.discard(event.upstream)
+        elif isinstance(event, UpstreamDown):
+            self._down.add(event.upstream)
+        self._screen.notice(line(event))
+
     def _end(self, event: CallFinished | CallRefused | CallFailed) -> None:
         started = self._running.pop(_key(event), None)
+        answered = self._answered.pop((event.session, event.tool or ""), None)
         arguments = in_short(started.event.arguments) if started else None
         tokens = started.event.argument_tokens if started else 0
-        state, tail = _came_of(event, tokens)
+        # How long a person thought about it says nothing about the tool.
+        spent_on_it = max(event.duration - (answered.duration if answered else 0.0), 0.0)
+        if isinstance(event, CallRefused) and answered and answered.answer not in _YES:
+            self.unasked += answered.answer == _NOBODY
+            said = "a person said no" if answered.answer == Answer.NO else answered.answer
+            state, tail = "wrong", f"refused: {said}"
+        else:
+            state, tail = _came_of(event, tokens, spent_on_it)
         self._tell(self._row(event, event.tool or "a call", state, arguments, tail))
 
     def _row(
@@ -177,23 +207,32 @@ class LiveFeed:
 async def followed(activity: ActivityLog, take: Callable[[Event], None]) -> AsyncGenerator[None]:
     """Hand each event to `take`, those so far first, until the block is left."""
 
+    reading = anyio.CancelScope(shield=True)
+
     async def follow(events: Subscription) -> None:
-        async for event in events:
-            take(event)
+        with reading:
+            async for event in events:
+                take(event)
 
     async with activity.subscribe() as events, anyio.create_task_group() as tasks:
         for event in activity:  # a server may have failed already
             take(event)
         tasks.start_soon(follow, events)
-        yield
-        await caught_up()
-        tasks.cancel_scope.cancel()
+        try:
+            yield
+        finally:
+            await caught_up()
+            reading.cancel()
 
 
 async def caught_up() -> None:
-    """Let whoever follows the events take those that are waiting."""
-    for _ in range(_STEPS):
-        await anyio.lowlevel.checkpoint()
+    """Let whoever follows the events take those that are waiting.
+
+    Also in a task that was cancelled: the calls that ended by it are told.
+    """
+    with anyio.CancelScope(shield=True):
+        for _ in range(_STEPS):
+            await anyio.lowlevel.checkpoint()
 
 
 def _key(event: CallStarted | CallFinished | CallRefused | CallFailed) -> tuple[str, str, str]:
@@ -201,21 +240,21 @@ def _key(event: CallStarted | CallFinished | CallRefused | CallFailed) -> tuple[
 
 
 def _came_of(
-    event: CallFinished | CallRefused | CallFailed, argument_tokens: int
+    event: CallFinished | CallRefused | CallFailed, argument_tokens: int, seconds: float
 ) -> tuple[State, str]:
     match event:
         case CallFinished():
             tokens = counted(event.result_tokens + argument_tokens, "token")
-            figures = f"{spent(event.duration)}, {tokens}"
+            figures = f"{spent(seconds)}, {tokens}"
             said = f": {' '.join(event.error.split())}" if event.error.strip() else ""
             return ("wrong", f"error, {figures}{said}") if event.is_error else ("ok", figures)
         case CallRefused():
             return "wrong", f"refused: {_reason(event.reason, event.tool)}"
         case CallFailed():
             if event.error == "cancelled":
-                return "wrong", f"stopped after {spent(event.duration)}"
+                return "wrong", f"stopped after {spent(seconds)}"
             error = _reason(event.error, event.tool)
-            return "wrong", f"failed after {spent(event.duration)}: {error}"
+            return "wrong", f"failed after {spent(seconds)}: {error}"
 
 
 def _reason(text: str, tool: str | None) -> str:

@@ -1,10 +1,11 @@
 """The prompt of a chat: a line editor with a history."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 from platformdirs import user_data_path
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import ANSI
@@ -33,7 +34,9 @@ class Prompt:
             key_bindings=_keys(),
             prompt_continuation="  ",
             enable_open_in_editor=False,
+            enable_suspend=True,
         )
+        self._writing: Awaitable[None] | None = None
 
     async def read(self) -> str:
         """What the person wrote.
@@ -42,7 +45,14 @@ class Prompt:
             EOFError: They pressed Ctrl-D.
             Cleared: They pressed Ctrl-C with nothing written.
         """
-        return await self._session.prompt_async(self._mark)
+        try:
+            return await self._session.prompt_async(self._mark)
+        except KeyboardInterrupt:  # a terminal without a cursor has keys of its own
+            raise Cleared from None
+
+    def make_way(self, write: Callable[[], None]) -> None:
+        """Have `write` write above what the person is writing; nothing of theirs is lost."""
+        self._writing = run_in_terminal(write)
 
 
 class _Commands(Completer):

@@ -11,7 +11,7 @@ import anyio.to_thread
 from tooldrawer.agent.conversations import Info
 from tooldrawer.cli.call_row import counted
 from tooldrawer.cli.keyboard import next_line
-from tooldrawer.cli.output import show, table
+from tooldrawer.cli.output import show, table, tell
 from tooldrawer.cli.running import spoken
 from tooldrawer.cli.station import Station
 from tooldrawer.cli.width import cut
@@ -105,10 +105,15 @@ def show_conversations(found: Sequence[Info]) -> None:
     table(("id", "begins with", "last", "messages"), rows, numbers=2)
 
 
+def deleted(info: Info) -> str:
+    """What is said of a conversation that is no more."""
+    return f"Deleted {info.id}{f': {info.title}' if info.title else '.'}"
+
+
 def show_last(station: Station, info: Info) -> None:
     """Where a conversation stands: its last messages in short."""
     said = [line for each in station.agent.conversation.messages if (line := _in_short(each))]
-    show(f"Going on with {info.id}, {counted(info.turns, 'message')} of yours so far:")
+    tell(f"Going on with {info.id}, {counted(info.turns, 'message')} of yours so far:")
     for line in said[-_LAST:]:
         show(f"  {line}")
 

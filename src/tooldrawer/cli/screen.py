@@ -3,14 +3,17 @@
 import os
 import sys
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from tooldrawer.cli.call_row import PLAIN, Glyphs
 from tooldrawer.cli.output import harmless
+from tooldrawer.cli.width import wrapped
 
 Rows = Callable[[int], Sequence[str]]
 """Draws the rows that change, for so many columns."""
+MakeWay = Callable[[Callable[[], None]], None]
+"""Has something written, as soon as whoever has the screen has made room for it."""
 
 _PIPE = os.terminal_size((160, 50))
 """Columns of a line that goes into a file or a pipe."""
@@ -39,6 +42,7 @@ class Screen:
         self._is_inside_a_line = False
         self._pauses = 0
         self._held: list[str] = []
+        self._make_way: MakeWay | None = None
 
     @property
     def width(self) -> int:
@@ -82,6 +86,8 @@ class Screen:
         """A line that stays; it has been made harmless."""
         if self._pauses:
             self._held.append(line)
+            if self._make_way is not None:
+                self._make_way(self._write_held)
             return
         self._clear()
         if self._answers.isatty():  # else the line would be torn for nobody's sake
@@ -92,7 +98,8 @@ class Screen:
 
     def notice(self, text: str) -> None:
         """Words of anybody's, on lines of their own."""
-        self.tell(harmless(text.replace("\r\n", "\n")))
+        said = harmless(text.replace("\r\n", "\n"))
+        self.tell(wrapped(said, self.width) if self._feed.isatty() else said)
 
     def follow(self, rows: Rows) -> None:
         """From now on these are the rows that change."""
@@ -112,19 +119,30 @@ class Screen:
         self._is_drawn = True
 
     @contextmanager
-    def paused(self) -> Generator[None]:
-        """The screen is somebody else's; what happens meanwhile is told afterwards."""
+    def paused(self, make_way: MakeWay | None = None) -> Generator[None]:
+        """The screen is somebody else's.
+
+        What happens meanwhile is told afterwards, or at once if they can `make_way` for it.
+        """
         self._clear()
         self.end_line()
         self._pauses += 1
+        self._make_way = make_way if self.is_live else None
         try:
             yield
         finally:
             self._pauses -= 1
+            self._make_way = None
             if not self._pauses:
                 held, self._held = self._held, []
                 for line in held:
                     self.tell(line)
+
+    def _write_held(self) -> None:
+        held, self._held = self._held, []
+        with suppress(OSError):  # the terminal may be gone
+            self._feed.write("".join(f"{line}\n" for line in held))
+            self._feed.flush()
 
     def _clear(self) -> None:
         if self._is_drawn:

@@ -36,9 +36,11 @@ class Servers:
         if self._has_waited or not self.unknown():
             return
         self._has_waited = True
-        with anyio.move_on_after(self._wait):
+        with anyio.move_on_after(self._wait) as waiting:
             for upstream in self.unknown():
                 await upstream.settled()
+        if not waiting.cancelled_caught:  # each came or failed; one that failed may start again
+            return
         for upstream in self.unknown():
             if upstream.status.state != "down":
                 late(

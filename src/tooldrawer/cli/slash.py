@@ -10,8 +10,8 @@ import anyio.to_thread
 from rapidfuzz import process
 
 from tooldrawer.cli.call_row import counted
-from tooldrawer.cli.output import show, table
-from tooldrawer.cli.resuming import named, recent, show_conversations, show_last
+from tooldrawer.cli.output import table, tell
+from tooldrawer.cli.resuming import deleted, named, recent, show_conversations, show_last
 from tooldrawer.cli.savings import savings
 from tooldrawer.cli.station import Station
 from tooldrawer.cli.width import cut
@@ -20,6 +20,7 @@ from tooldrawer.errors import ToolDrawerError
 _COMMAND = re.compile(r"/[a-zA-Z?]*(\s|$)")
 _MOST_FOUND = 10
 _SHORT = 100
+_NEAR_ENOUGH = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,12 @@ class Slash:
                 help="go on with an earlier conversation; without an id, list them",
                 run=self._resume,
             ),
+            _Command(
+                name="/forget",
+                words="id",
+                help="delete a conversation that was kept",
+                run=self._forget,
+            ),
             _Command(name="/new", help="begin a new conversation", run=self._new),
             _Command(name="/help", help="this list", run=self._help),
             _Command(name="/quit", help="end; so does Ctrl-D", run=self._quit),
@@ -72,10 +79,11 @@ class Slash:
             try:
                 await known[name].run(words.strip())
             except ToolDrawerError as error:
-                show(str(error))
+                tell(str(error))
             return
-        nearest = process.extractOne(name, list(known))
-        show(f"There is no {name}; did you mean {nearest[0]}? /help lists them all.")
+        nearest = process.extractOne(name, list(known), score_cutoff=_NEAR_ENOUGH)
+        hint = f"; did you mean {nearest[0]}?" if nearest else "."
+        tell(f"There is no {name}{hint} /help lists them all.")
 
     async def _tools(self, words: str) -> None:
         del words
@@ -88,22 +96,22 @@ class Slash:
         ]
         table(("toolset", "shown", "in the drawer"), rows, numbers=2)
         own = [tool.name for tool in assembly.direct]
-        show(f"Shown to the model: {', '.join(own) or 'none'}.")
+        tell(f"Shown to the model: {', '.join(own) or 'none'}.")
         state = "closed" if assembly.active else "open"
-        show(f"The drawer is {state}: {assembly.reason}.")
+        tell(f"The drawer is {state}: {assembly.reason}.")
         for upstream in self._station.servers.unknown():
             status = upstream.status
-            show(f"{status.name} is {status.state}{f': {status.error}' if status.error else '.'}")
+            tell(f"{status.name} is {status.state}{f': {status.error}' if status.error else '.'}")
 
     async def _find(self, words: str) -> None:
         if not words:
-            show("Say what the tool should do, as in /find create an issue.")
+            tell("Say what the tool should do, as in /find create an issue.")
             return
         engine, catalog = self._station.drawer.search, self._station.session.catalog
         look = partial(engine.search, catalog, words, _MOST_FOUND)
-        hits = await anyio.to_thread.run_sync(look)
+        hits = await anyio.to_thread.run_sync(look, abandon_on_cancel=True)
         if not hits:
-            show("No tool fits. Try a verb, an object and the service's name.")
+            tell("No tool fits. Try a verb, an object and the service's name.")
             return
         rows = [
             (hit.tool.name, cut(" ".join(hit.tool.description.split()), _SHORT), f"{hit.score:.2f}")
@@ -113,66 +121,87 @@ class Slash:
 
     async def _scope(self, words: str) -> None:
         station = self._station
-        configured = ", ".join(sorted(station.drawer.config.scopes))
+        scopes = station.drawer.config.scopes
+        configured = ", ".join(sorted(scopes))
         if words:
-            show(
-                "The scope of a chat stays as it began. "
-                f"Start another one with: tooldrawer chat --scope {words}"
+            start = (
+                f"Start another chat with: tooldrawer chat --scope {words}"
+                if words in scopes
+                else f"There is no scope named {words!r}; configured are: {configured or 'none'}."
             )
+            tell(f"The scope of a chat stays as it began. {start}")
             return
         scope, catalog = station.session.scope, station.session.catalog
         name = station.plan.scope_label or "everything that is configured"
-        show(f"Scope: {name}, {counted(len(catalog), 'tool')}.")
+        tell(f"Scope: {name}, {counted(len(catalog), 'tool')}.")
         per_toolset = Counter(tool.source for tool in catalog)
-        show(f"Toolsets: {', '.join(sorted(per_toolset)) or 'none'}.")
+        tell(f"Toolsets: {', '.join(sorted(per_toolset)) or 'none'}.")
         if scope.deny:
-            show(f"Denied: {', '.join(scope.deny)}.")
+            tell(f"Denied: {', '.join(scope.deny)}.")
         if configured and not station.plan.choices.scope:
-            show(f"Configured scopes: {configured}. Start with --scope to have one.")
+            tell(f"Configured scopes: {configured}. Start with --scope to have one.")
 
     async def _savings(self, words: str) -> None:
         del words
-        show(savings(self._station.ledgers, self._station.plan.prices))
+        tell(savings(self._station.ledgers, self._station.plan.prices))
 
     async def _model(self, words: str) -> None:
         station, spec = self._station, self._station.plan.spec
         if words:
-            show(f"The model stays. Start another chat with: tooldrawer chat --model {words}")
+            tell(f"The model stays. Start another chat with: tooldrawer chat --model {words}")
             return
         bridge = "native" if station.session.native else "portable"
-        show(f"{spec.name} at {spec.host}, wire {spec.wire}, bridge {bridge}.")
+        tell(f"{spec.name} at {spec.host}, wire {spec.wire}, bridge {bridge}.")
         used, length = station.agent.used, station.session.context_length
         of = f"{length:,}" if length else "200,000, a guess (say --context-length)"
-        show(f"The conversation has {used:,} tokens; the model reads {of}.")
+        tell(f"The conversation has {used:,} tokens; the model reads {of}.")
 
     async def _resume(self, words: str) -> None:
         station = self._station
         if station.store is None:
-            show("Conversations are not kept here, so there are none to go on with.")
+            tell("Conversations are not kept here, so there are none to go on with.")
             return
         if not words:
             own = station.agent.conversation.name
             found = [info for info in await recent(station) if info.id != own]
             if not found:
-                show("No other conversation was kept in this folder so far.")
+                tell("No other conversation was kept in this folder so far.")
                 return
             show_conversations(found)
-            show("Go on with one by /resume and its id, or the letters at its end.")
+            tell("Go on with one by /resume and its id, or the letters at its end.")
             return
         info = await named(station, words)
         await station.resume(info)
         show_last(station, info)
 
+    async def _forget(self, words: str) -> None:
+        station, store = self._station, self._station.store
+        if store is None:
+            tell("Conversations are not kept here, so there is none to delete.")
+            return
+        own = station.agent.conversation.name
+        if not words:
+            tell(f"Say which one: /resume lists the others, this one is {own}.")
+            return
+        info = await anyio.to_thread.run_sync(store.find, words)
+        gone = await anyio.to_thread.run_sync(store.forget, info.id)
+        tell(deleted(info))
+        if own in gone:
+            await station.begin()
+            tell("That was this conversation; a new one begins.")
+
     async def _new(self, words: str) -> None:
         del words
-        await self._station.begin()
-        show("A new conversation. The one before can be resumed.")
+        station, before = self._station, self._station.agent.conversation
+        await station.begin()
+        is_kept = station.store is not None and before.messages
+        tell(f"A new conversation.{f' /resume {before.name} goes back.' if is_kept else ''}")
 
     async def _help(self, words: str) -> None:
         del words
         rows = [(f"{each.name} {each.words}".strip(), each.help) for each in self._commands]
         table(("command", "what it does"), rows)
-        show("Enter sends, Alt-Enter begins another line, Ctrl-C stops what runs.")
+        tell("Enter sends, Alt-Enter begins another line, Ctrl-C stops what runs.")
 
     async def _quit(self, words: str) -> None:
         del words

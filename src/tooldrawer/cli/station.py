@@ -32,6 +32,7 @@ from tooldrawer.scope import Scope
 from tooldrawer.session import Session
 from tooldrawer.wire.message import Message
 
+_LATER = " Try again later."
 _LARGEST_NOTES = 16_000
 """Characters of the notes that begin every prompt; the tool keeps their file below it."""
 
@@ -178,7 +179,8 @@ def _crew(
     plan: Plan, model: Model, listener: Listener, memory: Path, station: Callable[[], Station]
 ) -> Crew:
     def wait(seconds: float, failure: ModelFailed) -> None:
-        listener.noticed(f"{failure} Asking again in {seconds:.0f} s.")
+        said = str(failure).removesuffix(_LATER)  # that is what happens now, by itself
+        listener.noticed(f"{said} Asking again in {seconds:.0f} s.")
 
     return Crew(
         Retrying(model, wait),

@@ -18,3 +18,24 @@ def cut(text: str, room: int, *, mark: str = "…") -> str:
         return text
     left = room - columns(mark)
     return set_cell_size(shown, left).rstrip() + mark if left >= 0 else ""
+
+
+def wrapped(text: str, room: int) -> str:
+    """Sentences in lines of at most `room` columns, broken between words.
+
+    A line that begins with a space stays whole: it is a command to copy, or an item of a list.
+    """
+    return "\n".join(_folded(line, room) for line in text.split("\n"))
+
+
+def _folded(line: str, room: int) -> str:
+    if line.startswith(" ") or columns(line) <= room:
+        return line
+    lines = [""]
+    for word in line.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if lines[-1] and columns(longer) > room:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return "\n".join(lines)

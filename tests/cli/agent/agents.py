@@ -25,7 +25,7 @@ class Lasting:
         return int(self._pipe.read_text())
 
 
-def ends(process: int, *, within: float = 30.0) -> bool:
+def ends(process: int, *, within: float = 60.0) -> bool:
     """Wait for the end of a process that is nobody's child any more; whether it came."""
     try:
         descriptor = os.pidfd_open(process)

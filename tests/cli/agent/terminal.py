@@ -22,11 +22,15 @@ ENTER, CTRL_C, CTRL_D, UP = "\r", "\x03", "\x04", "\x1b[A"
 class Terminal:
     """What a person does at a terminal and sees on it."""
 
-    def __init__(self, shell: Shell, *arguments: str, columns: int = 80, lines: int = 40) -> None:
+    def __init__(
+        self, shell: Shell, *arguments: str, columns: int = 80, lines: int = 40, script: str = ""
+    ) -> None:
+        """With `script`, bash runs that, in which `"$@"` is the command."""
         environment = {"TERM": "xterm-256color", **shell.environment}
+        command = ("bash", "-c", script, "bash", *COMMAND) if script else COMMAND
         self._process: pexpect.spawn[str] = pexpect.spawn(
-            COMMAND[0],
-            [*COMMAND[1:], *arguments],
+            command[0],
+            [*command[1:], *arguments],
             cwd=str(shell.folder),
             env=environment,
             dimensions=(lines, columns),
@@ -44,9 +48,10 @@ class Terminal:
 
     def take(self, text: str) -> None:
         """Show what was written."""
+        answered = self.raw.count(_WHERE)
         self.raw += text
         self._stream.feed(text)
-        for _ in range(text.count(_WHERE)):
+        for _ in range(self.raw.count(_WHERE) - answered):  # one may come in two pieces
             self.type(f"\x1b[{self._screen.cursor.y + 1};{self._screen.cursor.x + 1}R")
         self.rows.update(line.rstrip() for line in self._screen.display)
 
@@ -72,9 +77,10 @@ class Terminal:
         """Wait until these words have come, in any colours, after those that came before."""
         self._process.expect(re.compile(f"{_ESCAPES}".join(map(re.escape, words))))
 
-    def drawn(self) -> None:
-        """Wait for the next picture of the rows that change."""
+    def drawn(self) -> str:
+        """Wait for the next picture of the rows that change; what was written for it."""
         self._process.expect(re.compile(r"\x1b\[J(\x1b\[\d+A)?\r"))
+        return str(self._process.before)
 
     def prompted(self) -> None:
         """Wait for the prompt."""
@@ -93,6 +99,7 @@ class Terminal:
     def ended(self) -> int:
         """Wait for the end; the exit code, or the signal below zero."""
         self._process.expect(pexpect.EOF)
+        self._process.wait()  # or `close` sends signals to one that takes its time to end
         self._process.close()
         if self._process.exitstatus is not None:
             return self._process.exitstatus
@@ -101,7 +108,11 @@ class Terminal:
 
     def close(self) -> None:
         """End it, whatever it does."""
-        self._process.close(force=True)
+        # Before `close`, which fails when a busy machine has not ended it within 0.1 s.
+        if self._process.isalive():
+            self._process.kill(signal.SIGKILL)
+            self._process.wait()
+        self._process.close()
 
 
 class _Into:
@@ -118,10 +129,10 @@ class _Into:
 
 @contextmanager
 def terminal(
-    shell: Shell, *arguments: str, columns: int = 80, lines: int = 40
+    shell: Shell, *arguments: str, columns: int = 80, lines: int = 40, script: str = ""
 ) -> Generator[Terminal]:
     """`tooldrawer` in a terminal; it does not outlive the block."""
-    made = Terminal(shell, *arguments, columns=columns, lines=lines)
+    made = Terminal(shell, *arguments, columns=columns, lines=lines, script=script)
     try:
         yield made
     finally:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooldrawer.cli.call_row import Glyphs, Row, in_short, spent
-from tooldrawer.cli.width import columns, cut
+from tooldrawer.cli.width import columns, cut, wrapped
 
 NAME = "mcp_github_create_issue"
 
@@ -89,3 +89,11 @@ def test_a_megabyte_of_arguments_is_short_too() -> None:
 )
 def test_a_duration_is_told_in_its_unit(seconds: float, words: str) -> None:
     assert spent(seconds) == words
+
+
+def test_sentences_are_broken_between_words_and_commands_to_copy_are_not() -> None:
+    command = "  tooldrawer chat --model scripted"
+    assert wrapped(f"one two three\n{command}\n漢字 漢字 漢字", 9) == (
+        f"one two\nthree\n{command}\n漢字 漢字\n漢字"
+    )
+    assert wrapped("unbreakable word", 4) == "unbreakable\nword"

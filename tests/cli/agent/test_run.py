@@ -52,6 +52,48 @@ def test_a_task_without_an_end_is_exit_code_1(shell: Shell) -> None:
     assert "Not finished after 3 turns" in ran.err
 
 
+def test_words_before_the_last_calls_are_told_once(shell: Shell) -> None:
+    with scripted(Turn("I look.", calls=(Call("todo", {}),))) as server:
+        ran = shell.run("run", "--max-turns", "1", *at(server), "look around")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.splitlines()[0] == "I look."
+
+
+def test_a_reader_that_goes_away_ends_the_task_and_that_is_no_success(shell: Shell) -> None:
+    with (
+        scripted(Repeat(Call("todo", {}))) as server,
+        shell.started("run", "--json", *at(server), "go on for ever") as process,
+    ):
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["event"] == "Assembled"
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=60) == 128 + signal.SIGPIPE
+
+
+def test_a_reader_of_the_feed_that_goes_away_is_no_success_either(shell: Shell) -> None:
+    with (
+        scripted(Repeat(Call("todo", {}))) as server,
+        shell.started("run", *at(server), "go on for ever") as process,
+    ):
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("✓ todo()")
+        process.stderr.close()
+        assert process.wait(timeout=60) == 128 + signal.SIGPIPE
+
+
+def test_a_wait_for_a_busy_endpoint_is_told_without_telling_anybody_to_try_again(
+    shell: Shell,
+) -> None:
+    with scripted(Fail(429, "slow", headers={"retry-after": "0"}), Say("Here.")) as server:
+        ran = shell.run("run", *at(server), "hello")
+    assert ran.out == "Here.\n"
+    wait = ran.err.splitlines()[0]
+    assert "Asking again in" in wait
+    assert "Try again" not in wait
+
+
 @pytest.mark.parametrize("step", [Say(""), Turn("Too long", truncated=True)])
 def test_an_answer_that_is_none_is_exit_code_1(shell: Shell, step: Say | Turn) -> None:
     with scripted(step) as server:
@@ -88,6 +130,14 @@ def test_nobody_is_asked_and_the_model_is_told_how_a_person_can_grant_it(shell: 
     assert "--yes" in server.seen[1].results[0].text
     assert not (shell.folder / "never").exists()
     assert "clarify" not in server.seen[0].names
+
+
+def test_a_person_who_reads_the_end_learns_how_to_allow_what_was_refused(shell: Shell) -> None:
+    with scripted(Call("terminal", {"command": "ls"}), Say("Not done.")) as server:
+        ran = shell.run("run", *at(server), "do it")
+    row, hint, _ = ran.err.splitlines()
+    assert row == '✗ terminal(command: "ls")  refused: nobody to ask'
+    assert hint.startswith("Nobody could be asked about 1 call. Allow such calls with --yes")
 
 
 def test_with_yes_it_runs(shell: Shell) -> None:
@@ -218,9 +268,12 @@ def test_an_interrupted_task_is_exit_code_130_and_leaves_nothing_running(shell: 
     ):
         command = lasting.started()
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert err.splitlines()[-1] == "Stopped."
+        row, last = err.splitlines()
+        assert row.startswith("✗ terminal(")
+        assert "stopped after" in row
+        assert last == "Stopped."
         assert not is_there(command)
 
 
@@ -231,7 +284,7 @@ def test_a_terminated_task_ends_its_request(shell: Shell) -> None:
     ):
         server.wait_for(1)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
         assert process.returncode == 128 + signal.SIGTERM
 
 

@@ -11,7 +11,7 @@ from tests.models.server import scripted
 from tests.requirements import requirement
 
 ECHO = json.dumps({"command": sys.executable, "args": ["-m", "tooldrawer.bench.peers.echo"]})
-MUTE = json.dumps({"command": "sh", "args": ["-c", "touch started; exec cat > /dev/null"]})
+MUTE = json.dumps({"command": "sh", "args": ["-c", "touch started; exec sleep 1000"]})
 
 
 def configured(shell: Shell, **servers: str) -> Shell:
@@ -43,6 +43,14 @@ def test_a_server_that_says_nothing_keeps_nobody_from_the_prompt(shell: Shell) -
         person.until("mute did not answer within 0.1 s")
         person.until("Here.")
         person.prompted()
+
+
+def test_a_server_that_fails_is_not_said_to_be_late(shell: Shell) -> None:
+    configured(shell, brief='{"command": "true"}')
+    with scripted(Say("Here.")) as server:
+        ran = shell.run("run", *at(server), "hello")
+    assert "brief is down: " in ran.err
+    assert "did not answer within" not in ran.err
 
 
 def test_a_server_that_cannot_start_is_told_once(shell: Shell) -> None:

@@ -34,11 +34,12 @@ def test_tools_are_found_by_what_they_do(workshop: Shell) -> None:
 def test_a_scope_shows_only_what_is_in_it(workshop: Shell) -> None:
     with scripted() as server:
         options = ("--scope", "measuring", *at(server))
-        lines = ["/scope", "/tools", "/find burn", "/scope other"]
+        lines = ["/scope", "/tools", "/find burn", "/scope other", "/scope measuring"]
         ran = piped(workshop, "chat", *options, lines=lines)
     assert "Scope: measuring, 2 tools." in ran.out
     assert "burn_scraps" not in ran.out
-    assert "tooldrawer chat --scope other" in ran.out
+    assert "There is no scope named 'other'; configured are: measuring." in ran.out
+    assert "tooldrawer chat --scope measuring" in ran.out
 
 
 def test_savings_are_told_with_their_reason(workshop: Shell) -> None:
@@ -69,10 +70,21 @@ def test_a_new_conversation_knows_nothing_of_the_one_before(shell: Shell) -> Non
     assert server.seen[1].users == ("which colour?",)
 
 
+def test_a_new_conversation_tells_the_way_back_only_where_there_is_one(shell: Shell) -> None:
+    with scripted(Say("Noted."), Say("Noted.")) as server:
+        kept = piped(shell, "chat", *at(server), lines=["it is red", "/new", "/new"])
+        unkept = piped(shell, "chat", "--no-store", *at(server), lines=["it is red", "/new"])
+    answer, first, second = kept.out.splitlines()
+    assert re.fullmatch(r"A new conversation\. /resume \d{6}-\w{4} goes back\.", first)
+    assert second == "A new conversation."
+    assert unkept.out.splitlines() == [answer, "A new conversation."]
+
+
 def test_an_unknown_command_names_the_nearest(shell: Shell) -> None:
     with scripted() as server:
-        ran = piped(shell, "chat", *at(server), lines=["/tols", "/HELP", "/quit", "not read"])
+        ran = piped(shell, "chat", *at(server), lines=["/tols", "/xyz", "/HELP", "/quit", "no"])
     assert "There is no /tols; did you mean /tools?" in ran.out
+    assert "There is no /xyz. /help lists them all." in ran.out
     assert "/savings" in ran.out
     assert server.requests == []
 

@@ -1,0 +1,56 @@
+"""`forget`: delete conversations of the agent."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tooldrawer.cli.call_row import counted
+from tooldrawer.cli.output import show, tell
+from tooldrawer.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tooldrawer.agent.conversations import Conversations
+
+_MOST = 20
+
+
+def forget(
+    conversations: Annotated[
+        list[str] | None,
+        typer.Argument(help="Their ids, or the letters that each begins or ends with."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Delete every one.")] = False,  # noqa: FBT002  typer's way to write a flag
+) -> None:
+    """Delete conversations of `chat` and `run`; without an id, list the latest."""
+    # Imported here: no other command needs what an agent keeps.
+    from tooldrawer.agent.conversations import Conversations  # noqa: PLC0415
+    from tooldrawer.cli.resuming import deleted  # noqa: PLC0415
+
+    store = Conversations()
+    if everything and conversations:
+        raise ConfigError("--all deletes every conversation; leave out the ids, or --all.")
+    if everything:
+        tell(f"Deleted {counted(len(store.forget()), 'conversation')}, subagents' included.")
+        tell(
+            "The model's notes (memory.md) and the lines that you typed (history) are no "
+            f"conversations; they stay in {store.path.parent}."
+        )
+    elif conversations:
+        # All are looked for before one is deleted: a mistake deletes nothing.
+        for found in [store.find(wanted) for wanted in conversations]:
+            store.forget(found.id)
+            tell(deleted(found))
+    else:
+        _list(store)
+
+
+def _list(store: "Conversations") -> None:
+    # Imported here: as above.
+    from tooldrawer.cli.resuming import show_conversations  # noqa: PLC0415
+
+    found = store.recent(_MOST)
+    if not found:
+        show("No conversation is kept.")
+        return
+    show_conversations(found)
+    tell("Delete one with `tooldrawer forget` and its id, all with `tooldrawer forget --all`.")
