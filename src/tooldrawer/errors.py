@@ -154,8 +154,8 @@ class UnknownTool(CallRejected):
     def __init__(self, *, near: tuple[str, ...] = ()) -> None:
         hint = f" The nearest names are {', '.join(map(repr, near))}." if near else ""
         super().__init__(
-            f"There is no tool of that name.{hint} Search for what you need to do, "
-            "then use a name exactly as the search gave it."
+            f"There is no tool of that name.{hint} Use a name from your list of tools, or search "
+            "for what you need to do and use a name exactly as the search gave it."
         )
         self.near = near
 

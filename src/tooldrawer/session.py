@@ -254,9 +254,9 @@ class Session:
                 case _:
                     assert_never(request)
         except CallRejected as error:
-            reason = str(error)
+            tool, why = str(name) if str(name) in self.catalog else None, str(error)
             parts.emit(
-                CallRefused(**self._stamp(), tool=None, reason=reason, duration=0.0, call=call_id)
+                CallRefused(**self._stamp(), tool=tool, reason=why, duration=0.0, call=call_id)
             )
             raise
         return await self._run(request, parts, call_id)

@@ -221,6 +221,17 @@ async def test_a_refusal_of_what_does_not_exist_names_nothing(drawer: Drawer) ->
 
 
 @requirement("AF-1")
+async def test_a_call_whose_arguments_are_no_json_is_told_under_its_tools_name(
+    drawer: Drawer,
+) -> None:
+    async with drawer.session(scope=READER) as session:
+        await session.call("read_note", '{"title": "mi')
+        await session.call("delete_note", '{"title": "mi')  # not in the scope
+    told = [event.tool for event in drawer.activity if isinstance(event, CallRefused)]
+    assert told == ["read_note", None]
+
+
+@requirement("AF-1")
 async def test_the_ring_keeps_the_newest_events() -> None:
     log = ActivityLog(keep=3)
     for number in range(10):

@@ -181,6 +181,23 @@ async def test_nobody_elses_control_character_reaches_the_screen(asked: Approval
 
 
 @requirement("DSP-6")
+async def test_arguments_are_shown_in_the_script_they_are_written_in() -> None:
+    screen = io.StringIO()
+    asked = request(arguments={"Größe": "漢字 \U0001f600", "hidden": "a\u202eb\xa0c\U000e0041"})
+    await TerminalApprover(read=io.StringIO("n\n"), write=screen)(asked)
+    assert '"Größe": "漢字 \U0001f600"' in screen.getvalue()
+    assert r'"hidden": "a\u202eb\u00a0c\udb40\udc41"' in screen.getvalue()
+
+
+@requirement("DSP-6")
+async def test_an_answer_that_was_not_offered_is_said_to_be_none() -> None:
+    screen = io.StringIO()
+    answer = await TerminalApprover(read=io.StringIO("maybe\ny\n"), write=screen)(request())
+    assert answer is Answer.ONCE
+    assert screen.getvalue().count("Answer with y, s, a or n.") == 1
+
+
+@requirement("DSP-6")
 async def test_one_question_is_on_the_screen_at_a_time(terminal: Line) -> None:
     screen = Typist(terminal.keyboard, "y\n", "n\n", "s\n")
     approver = TerminalApprover(read=terminal.read, write=screen)

@@ -251,7 +251,7 @@ class Agent:
         if not older or all(isinstance(message, Summary) for message in older):
             return False
         self._listener.noticed(
-            f"The context fills up: {len(older)} older messages are being summed up."
+            f"The context fills up: older messages ({len(older)}) are being summed up."
         )
         text = await self._compaction.summed_up(older, self.model)
         summary = self._compaction.summary(text, older, called=self._known(older))

@@ -149,7 +149,6 @@ def _key(wanted: Wanted, way: _Way, given: Mapping[str, str]) -> str:
     found = next((key for name in way.keys if (key := given.get(name, "").strip())), "")
     if found or is_local(way.base_url):
         return found or NO_KEY
-    raise ConfigError(
-        f"There is no key for {way.name!r}: {' and '.join(way.keys)} "
-        f"{'is' if len(way.keys) == 1 else 'are'} not set.\n{_WAYS}"
-    )
+    missing = f"{' and '.join(way.keys)} {'is' if len(way.keys) == 1 else 'are'} not set"
+    own = "" if way.keys[0] in _WAYS else f"Set it:  export {way.keys[0]}=...\n"
+    raise ConfigError(f"There is no key for {way.name!r}: {missing}.\n{own}{_WAYS}")

@@ -146,7 +146,7 @@ class _AsJson:
     def ended(self, outcome: Outcome, station: Station) -> None:
         ledgers, prices = station.ledgers, station.plan.prices
         self._lines.write(
-            "outcome",
+            "Outcome",
             ending=outcome.ending,
             success=outcome.is_success,
             text=outcome.text,
@@ -158,8 +158,8 @@ class _AsJson:
         )
 
     def failed(self, error: ModelFailed) -> None:
-        self._lines.write("outcome", ending="failed", success=False, text="", error=str(error))
+        self._lines.write("Outcome", ending="failed", success=False, text="", error=str(error))
         notice(str(error))
 
     def stopped(self) -> None:
-        self._lines.write("outcome", ending="stopped", success=False, text="")
+        self._lines.write("Outcome", ending="stopped", success=False, text="")

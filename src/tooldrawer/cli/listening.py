@@ -65,7 +65,7 @@ class JsonLines:
 
     def said(self, text: str) -> None:
         """A piece of what the model says."""
-        self.write("said", text=text)
+        self.write("Said", text=text)
 
     def answered(self, answer: Answered) -> None:
         """A whole answer."""
@@ -79,19 +79,19 @@ class JsonLines:
             "written": answer.usage.written,
             "output": answer.usage.output,
         }
-        self.write("answered", text=answer.text, calls=calls, usage=usage)
+        self.write("Answered", text=answer.text, calls=calls, usage=usage)
 
     def noticed(self, text: str) -> None:
         """A notice for the person."""
-        self.write("notice", text=text)
+        self.write("Notice", text=text)
 
     def take(self, event: Event) -> None:
         """An event of the activity."""
         self._line(as_json(event))
 
-    def write(self, kind: str, **fields: Json) -> None:
-        """Anything else."""
-        self._line(json.dumps({"kind": kind, **fields}, default=str))
+    def write(self, event: str, **fields: Json) -> None:
+        """Anything else, under a name of the same kind."""
+        self._line(json.dumps({"event": event, **fields}, default=str))
 
     def _line(self, line: str) -> None:
         sys.stdout.write(line + "\n")

@@ -62,6 +62,7 @@ class TerminalApprover:
                 answer = _ANSWERS.get(line.strip().casefold())
                 if answer is not None:
                     return answer
+                self._write.write("Answer with y, s, a or n.\n")
 
     async def _line(self) -> str:
         # A terminal or pipe can be waited for and the wait cancelled; a thread that sits in
@@ -98,7 +99,7 @@ async def line_of(descriptor: int) -> str:
 
 def rendered(request: ApprovalRequest) -> str:
     """The question as text without a control character of anybody else's."""
-    arguments = json.dumps(request.arguments, indent=2, ensure_ascii=True)
+    arguments = _readable(json.dumps(request.arguments, indent=2, ensure_ascii=False))
     lines = (
         "",
         f"  {_printable(request.question)}",
@@ -114,6 +115,13 @@ def rendered(request: ApprovalRequest) -> str:
         "",
     )
     return "\n".join(lines)
+
+
+def _readable(written: str) -> str:
+    """JSON in which people can read their own script; what cannot be seen is escaped."""
+    return "".join(
+        char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in written
+    )
 
 
 def _printable(text: str) -> str:

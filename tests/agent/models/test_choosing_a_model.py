@@ -1,5 +1,6 @@
 """From what a person typed, and what is in the environment, to a model."""
 
+import re
 from typing import Any
 
 import pytest
@@ -141,6 +142,18 @@ def test_what_is_missing_is_named_with_the_three_lines_that_help(
     assert "export ANTHROPIC_API_KEY=...   then  tooldrawer chat --model claude-" in text
     assert "export OPENAI_API_KEY=...      then  tooldrawer chat --model gpt-" in text
     assert "tooldrawer chat --base-url http://localhost:11434/v1 --model qwen3" in text
+
+
+@pytest.mark.parametrize(
+    ("wanted", "line"),
+    [
+        (Wanted(model="m", base_url="https://llm.example/v1"), "export TOOLDRAWER_API_KEY=..."),
+        (Wanted(model="openrouter/some/model"), "export OPENROUTER_API_KEY=..."),
+    ],
+)
+def test_the_key_of_another_service_is_named_in_a_line_to_paste(wanted: Wanted, line: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(line)):
+        model_spec(wanted, {})
 
 
 @pytest.mark.parametrize(
