@@ -3,8 +3,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tooldrawer import Drawer, Function, FunctionToolset, Grants
+from tooldrawer.search.engine import SearchEngine
+
+# A busy machine takes its time for any example, and a run that failed must fail again: so no
+# deadline, and the same examples each time. `--hypothesis-profile=default` looks for others.
+settings.register_profile(
+    "steady",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
+)
+settings.load_profile("steady")
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -21,6 +33,16 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         yield folder / "cache"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> Iterator[dict[str, float]]:
+    """What a search waits for its vectors: on a busy machine making them takes over a second."""
+    defaults = SearchEngine.__init__.__kwdefaults__
+    assert defaults is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(defaults, "patience", 60.0)
+        yield defaults
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def sink_threads() -> set[threading.Thread]:
 async def test_a_subscription_begins_with_the_next_event(drawer: Drawer) -> None:
     session = drawer.session()
     await session.call("read_note", {"title": "before"})
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with drawer.activity.subscribe() as stream:
             await session.call("read_note", {"title": "after"})
             begin, end = await first(2, stream)
@@ -54,7 +54,7 @@ async def test_a_subscription_wakes_a_reader_that_waits() -> None:
             reading.set()
             found.extend(await first(3, stream))
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(read)
             await reading.wait()
@@ -67,7 +67,7 @@ async def test_a_subscription_wakes_a_reader_that_waits() -> None:
 @requirement("AF-3")
 async def test_a_subscription_to_a_session_has_nothing_of_another() -> None:
     log = ActivityLog()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         mine, all_of_them = log.subscribe(session="mine"), log.subscribe()
         for query, session in (("a", "mine"), ("b", "yours"), ("c", ""), ("d", "mine")):
             log(searched(query, session=session))
@@ -83,7 +83,7 @@ async def test_a_closed_subscription_ends_after_what_is_waiting() -> None:
     stream.close()
     log(searched("b"))
     log.close()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         assert queries([event async for event in stream]) == ["a"]
         assert queries([event async for event in other]) == ["a", "b"]
 
@@ -98,7 +98,7 @@ async def test_a_waiting_reader_is_told_of_the_end() -> None:
         reading.set()
         assert [event async for event in stream] == []
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(read)
             await reading.wait()
@@ -112,7 +112,7 @@ async def test_a_reader_that_falls_behind_loses_the_oldest_events() -> None:
     for number in range(10_005):
         log(searched(str(number)))
     log.close()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         found = queries([event async for event in stream])
     assert (len(found), found[0], found[-1]) == (10_000, "5", "10004")
 
@@ -130,7 +130,7 @@ async def test_events_reach_a_reader_in_the_event_loop_of_another_thread(
             reading.set()
             found.extend(await first(20, stream))
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(elsewhere, backend, read)
             await anyio.to_thread.run_sync(reading.wait)
@@ -148,7 +148,7 @@ async def test_events_of_any_thread_reach_a_reader() -> None:
         for number in range(100):
             log(searched(str(number)))
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with log.subscribe() as stream, anyio.create_task_group() as tasks:
             tasks.start_soon(anyio.to_thread.run_sync, report)
             found += await first(100, stream)
@@ -169,7 +169,7 @@ async def test_calls_finish_while_the_event_loop_of_a_reader_hangs(
             release.wait()
             found.extend(await first(4, stream))
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(elsewhere, backend, read)
             await anyio.to_thread.run_sync(reading.wait)
@@ -193,7 +193,7 @@ async def test_the_end_of_the_activity_reaches_a_reader_in_another_thread(backen
         reading.set()
         found.extend([event async for event in stream])
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(elsewhere, backend, read)
             await anyio.to_thread.run_sync(reading.wait)
@@ -211,7 +211,7 @@ async def test_a_reader_whose_event_loop_is_over_harms_nobody(backend: str) -> N
     async def subscribe() -> None:
         kept.append(log.subscribe())
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         await elsewhere(backend, subscribe)
         for number in range(3):
             log(searched(str(number)))
@@ -228,7 +228,7 @@ async def test_a_subscription_that_is_over_leaves_no_thread_behind(ending: str) 
     async def from_a_thread(query: str) -> None:
         await anyio.to_thread.run_sync(log, searched(query))
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         stream = log.subscribe()
         await from_a_thread("a")
         assert queries(await first(1, stream)) == ["a"]

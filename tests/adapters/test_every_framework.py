@@ -186,7 +186,7 @@ async def test_calls_of_one_turn_run_at_the_same_time_and_keep_their_answers(rig
         arrived.append(tool.name)
         if len(arrived) == 3:
             together.set()
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             await together.wait()
         return ToolResult.of_text(tool.name)
 

@@ -16,6 +16,12 @@ from tooldrawer.search import embedder
 
 
 @pytest.fixture
+def hasty(patience: dict[str, float], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who searches waits for vectors for a second only, as outside of tests."""
+    monkeypatch.setitem(patience, "patience", 1.0)
+
+
+@pytest.fixture
 def session(grants: Grants, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     """A fresh one; nothing of its tools is known, not even on disk."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -34,7 +40,7 @@ def use(made: Bag, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.anyio
 async def test_the_event_loop_goes_on_while_vectors_are_made_and_the_reply_says_so(
-    session: Session, monkeypatch: pytest.MonkeyPatch
+    hasty: None, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = Held()
     use(held, monkeypatch)

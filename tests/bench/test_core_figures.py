@@ -18,7 +18,7 @@ def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_every_row_says_what_was_measured_and_whether_its_bar_holds(shell: Shell) -> None:
     document = shell.folder / "README.md"
     document.write_bytes(f"{BEFORE}\nold figures\n{AFTER}".encode())
@@ -51,7 +51,7 @@ def test_every_row_says_what_was_measured_and_whether_its_bar_holds(shell: Shell
     assert everything.count("| what |") == len(GROUPS)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_a_recorded_catalog_is_measured_as_a_table_for_people(shell: Shell) -> None:
     tools = [{"name": f"tool_{at}", "description": "Do one thing."} for at in range(7)]
     shell.write("seven.json", json.dumps(tools))

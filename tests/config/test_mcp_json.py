@@ -338,7 +338,7 @@ async def test_a_list_that_changes_or_appears_is_applied(here: Path, desk: Funct
     session = drawer.session()
 
     async def names() -> list[str]:
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             await session.tools()
         return [one.name for one in drawer.config.servers]
 

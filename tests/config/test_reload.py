@@ -55,12 +55,12 @@ Opened = Callable[[str], Drawer]
 
 
 async def shown(session: Session) -> list[str]:
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         return [tool.name for tool in (await session.tools()).tools]
 
 
 async def called(session: Session, name: str, **arguments: str) -> ToolResult:
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         return await session.call(name, arguments)
 
 

@@ -73,7 +73,7 @@ def read(text: str, **environment: str) -> Config:
 
 
 async def searched(session: Session, query: str = "delete a note") -> ToolResult:
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         return await session.call("tool_search", {"query": query})
 
 

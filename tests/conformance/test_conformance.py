@@ -12,7 +12,7 @@ from tests.real.programs import listening
 from tests.real.servers import example, needs
 from tooldrawer.upstream.spec import UpstreamSpec
 
-pytestmark = [needs("conformance"), pytest.mark.timeout(300)]
+pytestmark = [needs("conformance"), pytest.mark.timeout(900)]
 
 REVISIONS = ["2025-11-25", "2026-07-28"]
 LOST = {

@@ -100,14 +100,16 @@ def assert_in_place(results: Sequence[ToolResult], expected: Sequence[str]) -> N
 
 
 @requirement("DSP-7")
+@pytest.mark.timeout(900)
 async def test_ten_thousand_calls_of_one_turn_each_get_their_own_result() -> None:
     calls, expected = zip(*map(a_call, range(MANY)), strict=True)
-    with anyio.fail_after(60):
+    with anyio.fail_after(600):
         results = await mixed().session().call_all(calls, concurrency=64)
     assert_in_place(results, expected)
 
 
 @requirement("DSP-7")
+@pytest.mark.timeout(900)  # the report of ten thousand cancelled calls takes minutes itself
 async def test_ten_thousand_calls_at_the_same_moment_each_get_their_own_result() -> None:
     calls, expected = zip(*map(a_call, range(MANY)), strict=True)
     session = mixed().session()
@@ -116,7 +118,7 @@ async def test_ten_thousand_calls_at_the_same_moment_each_get_their_own_result()
     async def put(position: int, call: ToolCall) -> None:
         results[position] = await session.call(call.name, call.arguments, call_id=call.id)
 
-    with anyio.fail_after(60):
+    with anyio.fail_after(600):
         async with anyio.create_task_group() as tasks:
             for position, call in enumerate(calls):
                 tasks.start_soon(put, position, call)

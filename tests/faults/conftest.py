@@ -1,6 +1,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -22,4 +23,5 @@ def place(tmp_path: Path) -> Iterator[Place]:
     place.plain("well")
     yield place
     for line in place.left():
-        os.kill(int(line.split()[0]), signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(int(line.split()[0]), signal.SIGKILL)

@@ -22,7 +22,7 @@ from tooldrawer.cli.running import Gateway as Control
 from tooldrawer.gateway.runtime import running
 from tooldrawer.tool import JsonObject
 
-END = 20.0
+END = 60.0
 """Seconds for the gateway to end: 10 for calls in flight, 3 for servers that ignore everything."""
 GROWTH = 64 * 1024 * 1024
 """What a fault may cost in memory: as much as the longest single line that the gateway takes."""

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 from tests.upstream.servers.plain import Message, Server
@@ -88,7 +89,9 @@ class Rude(Server):
         self.hanging.append(identity)
 
     def tool_nap(self, identity: Any, given: Message, _: Message) -> None:
-        """Answer late."""
+        """Answer late: so long after the gate is there."""
+        while not Path(given["gate"]).exists():
+            time.sleep(0.01)
         time.sleep(given["seconds"])
         self.text(identity, "rested")
 

@@ -23,16 +23,19 @@ async def test_a_call_that_runs_is_finished_before_the_gateway_stops(
     place: Place, number: int
 ) -> None:
     place.rude("bad")
+    gate = place.folder / "gate"
     async with gateway(place) as found, found.client() as client:
         await found.up("bad")
         async with anyio.create_task_group() as tasks:
 
             async def call() -> None:
-                assert await client.text("bad/nap", {"seconds": 1}) == "rested"
+                given = {"gate": str(gate), "seconds": 1}
+                assert await client.text("bad/nap", given) == "rested"
 
             tasks.start_soon(call)
             await found.busy()
             found.signal(number)
+            gate.touch()
         assert await found.ended() == 0
 
 
@@ -115,7 +118,7 @@ async def test_grandchildren_of_a_server_that_fell_are_ended(place: Place) -> No
         await eventually(lambda: len(place.left()) == 6)
         assert (await client.call("bad/fall")).is_error
         await found.until(lambda bad: bad["state"] == "up" and bad["starts"] == 2, "bad")
-        assert len(place.left()) == 3
+        await eventually(lambda: len(place.left()) == 3)
 
 
 async def test_a_client_that_kills_whoever_is_slow_to_leave_finds_nothing_left(
@@ -137,8 +140,9 @@ async def test_a_client_that_kills_whoever_is_slow_to_leave_finds_nothing_left(
             return not (await caller.call("bad/deafen")).is_error  # else it is not up yet
 
         await eventually(is_deaf)
-        assert len(place.left()) == 3
-    assert place.left() == []
+        await eventually(lambda: len(place.left()) == 3)
+    # On a busy machine it may have been killed before it was through: the guardian goes on then.
+    await eventually(lambda: place.left() == [])
 
 
 async def test_no_server_outlives_a_killed_gateway_by_more_than_a_moment(place: Place) -> None:

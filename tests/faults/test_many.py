@@ -41,11 +41,11 @@ def silent() -> Iterator[str]:
 
 
 @pytest.fixture
-def refused() -> str:
-    """An address at which nobody listens."""
+def refused() -> Iterator[str]:
+    """An address at which nobody listens, and nobody else can begin to."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{unused.getsockname()[1]}/mcp"
+        yield f"http://127.0.0.1:{unused.getsockname()[1]}/mcp"
 
 
 async def test_addresses_that_hang_keep_nobody_waiting(
@@ -65,7 +65,7 @@ async def test_addresses_that_hang_keep_nobody_waiting(
         assert all(name in note for name in (*waiting, "refused"))
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 async def test_fifty_servers_of_which_ten_are_dead(
     place: Place, unanswered: str, refused: str
 ) -> None:

@@ -112,13 +112,13 @@ async def test_three_hundred_tools_that_change_all_the_time_are_listed_now_and_t
     ):
         await found.up("bad")
         start = anyio.current_time()
-        listings = 0
-        with anyio.fail_after(30):
-            while listings < 4:
+        first = listings = int(await client.text("bad/listings"))
+        with anyio.fail_after(60):
+            while listings < first + 4:
                 listings = int(await client.text("bad/listings"))
                 await anyio.sleep(0.02)
         # About twenty changes a second, but at most one listing.
-        assert listings <= anyio.current_time() - start + 3
+        assert listings - first <= anyio.current_time() - start + 2
         assert (await found.server("bad"))["tools"] >= 300
         assert told == []  # with the drawer closed, nothing changed for the client
 
@@ -145,7 +145,7 @@ async def test_a_flood_of_notifications_does_not_delay_the_others(place: Place) 
         assert text(await client.call("bad/flood", progress_callback=see)) == "flooded"
         assert seen
         await eventually(lambda: changes)
-        assert len(changes) < 100  # it said so 5,000 times
+        assert len(changes) < 1000  # it said so 5,000 times, and is told on five times a second
 
 
 async def test_a_server_that_asks_and_never_listens_is_not_listened_to_either(
@@ -168,12 +168,12 @@ async def test_wrong_and_repeated_answers_are_ignored(place: Place) -> None:
 
 
 async def test_a_server_that_never_answers_is_given_up(place: Place) -> None:
-    place.rude("bad", timeout=1)
+    place.rude("bad", timeout=5)
     async with gateway(place) as found, found.client() as client, client.beating():
         await found.up("bad")
         result = await client.call("bad/never")
         assert result.is_error
-        assert "did not answer within 1 s and was told to stop" in text(result)
+        assert "did not answer within 5 s and was told to stop" in text(result)
         assert (await client.call("bad/echo", {"a": 1})).structured_content == {"a": 1}
 
 

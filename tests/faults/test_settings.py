@@ -90,7 +90,7 @@ def test_somebody_who_starts_it_in_a_terminal_is_told_what_it_waits_for(place: P
         assert process.stderr is not None
         assert process.stderr.readline().startswith(b"Waiting for an MCP client on standard input")
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=30)[0] == b""
+        assert process.communicate(timeout=60)[0] == b""
         assert process.returncode in {0, 130}  # 130 when it had not begun yet
     assert place.left() == []
 
@@ -131,7 +131,7 @@ async def test_a_gateway_that_starts_itself_comes_to_an_end(place: Place) -> Non
 async def test_a_file_that_breaks_while_it_runs_is_told_and_changes_nothing(place: Place) -> None:
     async with gateway(place) as found, found.client() as client, client.beating():
         place.replace("mcp_servers: [")
-        await eventually(lambda: place.complaints)
+        await eventually(lambda: place.complaints.endswith("\n"))
         assert place.complaints.startswith("The settings from before stay in force: ")
         assert "tooldrawer.yaml:1: the file is not YAML" in place.complaints
         assert (await found.status())["mistake"]
@@ -207,7 +207,7 @@ async def test_over_http_the_address_is_told_at_once_and_nobody_has_to_read_on(
     async with gateway(place, "--http") as found:
         stdout = found.process.stdout
         assert stdout is not None
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             assert (await stdout.receive()).startswith(b"tooldrawer is at http://127.0.0.1:")
         await stdout.aclose()
         async with found.http_client() as client:

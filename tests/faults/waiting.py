@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-LONG = 60.0
+LONG = 120.0
 """Seconds after which a condition will not come true any more."""
 
 

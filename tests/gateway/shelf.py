@@ -31,6 +31,13 @@ class Shelf:
         self.listens: dict[Any, Message] = {}
         self.lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.lock = threading.Lock()
+        self.began = self.mark, self.goods  # before anybody can know that it is there
+
+    @property
+    def mark(self) -> tuple[int, int]:
+        """What another file in its place has not; the number alone may be given again."""
+        found = self.file.stat()
+        return found.st_ino, found.st_mtime_ns
 
     @property
     def goods(self) -> Message:
@@ -62,12 +69,12 @@ class Shelf:
 
     def watch(self) -> None:
         """See that the file changed, as a server sees its own changes."""
-        last, known = self.file.stat().st_ino, self.goods
+        last, known = self.began
         while True:
             time.sleep(0.01)
-            if self.file.stat().st_ino == last:
+            if self.mark == last:
                 continue
-            last, before, known = self.file.stat().st_ino, known, self.goods
+            last, before, known = self.mark, known, self.goods
             for kind in KINDS:
                 if before.get(kind) != known.get(kind):
                     self.tell(f"notifications/{kind}/list_changed", f"{kind}ListChanged")

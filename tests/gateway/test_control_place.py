@@ -117,7 +117,7 @@ async def test_the_card_is_plain_json(control: Control, folder: Path) -> None:
 async def test_a_control_that_is_cancelled_leaves_nothing_behind(
     control: Control, folder: Path
 ) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             await tasks.start(control.serve)
             assert len(running(folder)) == 1

@@ -16,7 +16,7 @@ from tooldrawer.gateway.gateway import Gateway
 from tooldrawer.upstream.lines import LineReader, LineWriter
 
 Message = dict[str, Any]
-LONG = 20.0
+LONG = 60.0
 """Seconds after which a test gives up waiting on a busy machine."""
 
 

@@ -11,7 +11,7 @@ from typing import IO
 _ADDRESS = re.compile(r"https?://[\w.]+:[1-9]\d*")
 _PATIENCE = 60.0
 """Seconds to start on a machine that is busy with other tests."""
-_GRACE = 15.0
+_GRACE = 60.0
 
 
 class Said:

@@ -17,7 +17,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingServer]:
 
 @pytest.fixture
 def spec(server: EmbeddingServer) -> EndpointSpec:
-    return EndpointSpec(url=server.url, model="tiny", api_key=KEY, timeout=10)
+    return EndpointSpec(url=server.url, model="tiny", api_key=KEY, timeout=60)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tooldrawer.upstream.spec import UpstreamSpec
 from tooldrawer.upstream.upstream import Upstream
 
 SERVERS = Path(__file__).parent / "servers"
-LONG = 20.0
+LONG = 60.0
 """Seconds after which a test gives up waiting on a busy machine."""
 
 

@@ -49,7 +49,7 @@ async def _ended(pid: int) -> None:
     except ProcessLookupError:
         return
     try:
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             await anyio.wait_readable(descriptor)
     finally:
         os.close(descriptor)

@@ -28,7 +28,7 @@ def _answer(number: int, result: Message) -> Message:
 
 async def _all(reader: LineReader) -> list[Any]:
     found: list[Any] = []
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with reader:
             found = [item async for item in reader]
     return found

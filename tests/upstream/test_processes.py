@@ -1,5 +1,6 @@
 """How servers are started and stopped. None is ever left behind."""
 
+import gc
 import os
 import signal
 import sys
@@ -9,7 +10,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from tests.upstream.fakes import alive, eventually, pids, plain, running, structured
+from tests.upstream.fakes import LONG, alive, eventually, pids, plain, running, structured
 from tooldrawer.upstream.process import environment
 from tooldrawer.upstream.process import running as process
 from tooldrawer.upstream.spec import UpstreamSpec
@@ -53,9 +54,13 @@ async def test_only_the_last_lines_of_stderr_are_kept() -> None:
         assert len(found.last_words) < 3000
 
 
-async def test_a_polite_server_ends_by_itself(tmp_path: Path) -> None:
+async def test_a_polite_server_ends_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "pids"
-    with anyio.fail_after(1.9):  # less than the time after which it would get a signal
+    # So long before it would get a signal that the test itself would be over.
+    monkeypatch.setattr("tooldrawer.upstream.process._GRACE", 600.0)
+    with anyio.fail_after(LONG):
         async with running(plain("--starts", str(file))):
             (pid,) = pids(file)
             assert alive(pid)
@@ -109,13 +114,14 @@ async def test_cancelling_in_the_middle_of_starting_leaves_nothing(
 async def test_no_descriptor_is_left_open() -> None:
     async with running(plain()):
         pass
+    gc.collect()  # what earlier tests forgot to close
     before = _open()
     for _ in range(3):
         async with running(plain()):
             pass
     async with running(UpstreamSpec(name="none", command="no-such-command-anywhere")):
         pass
-    assert _open() == before
+    assert _open() <= before
 
 
 def _open() -> int:

@@ -19,6 +19,8 @@ from tooldrawer.upstream.turns import Flight
 
 pytestmark = pytest.mark.anyio
 SHORT = 0.3
+ENOUGH = 2.0
+"""Seconds in which a server answers even on a busy machine."""
 
 
 @asynccontextmanager
@@ -42,7 +44,7 @@ async def test_a_servers_call_ends_at_the_limit_for_all_calls_if_that_comes_firs
 
 @requirement("DSP-8")
 async def test_a_person_may_take_longer_than_any_call() -> None:
-    config = Config(servers=(plain(timeout=LONG),), limits=Limits(call_timeout=2 * SHORT))
+    config = Config(servers=(plain(timeout=LONG),), limits=Limits(call_timeout=ENOUGH))
     client, found = SlowClient(), list[Any]()
 
     async def call(drawer: Drawer) -> None:
@@ -53,7 +55,7 @@ async def test_a_person_may_take_longer_than_any_call() -> None:
         group.start_soon(call, drawer)
         with anyio.fail_after(LONG):
             await client.is_asked.wait()
-        await anyio.sleep(3 * SHORT)  # the limit itself is what must not end it
+        await anyio.sleep(1.2 * ENOUGH)  # the limit itself is what must not end it
         client.go_on.set()
     (given,) = found
     assert given["result"] == {"action": "accept", "content": {}}
@@ -90,7 +92,7 @@ async def test_a_person_who_never_answers_has_cancelled() -> None:
 
 
 async def test_a_server_that_asks_for_ever_does_not_work_for_ever() -> None:
-    flight = Flight(Client(answer={"roots": []}), 0.1)
+    flight = Flight(Client(answer={"roots": []}), 1.0)
     questions, asked = Questions("plain"), 0
     flight.start_clock()
     with anyio.fail_after(LONG), flight.limit:
