@@ -150,5 +150,7 @@ def _key(wanted: Wanted, way: _Way, given: Mapping[str, str]) -> str:
     if found or is_local(way.base_url):
         return found or NO_KEY
     missing = f"{' and '.join(way.keys)} {'is' if len(way.keys) == 1 else 'are'} not set"
-    own = "" if way.keys[0] in _WAYS else f"Set it:  export {way.keys[0]}=...\n"
-    raise ConfigError(f"There is no key for {way.name!r}: {missing}.\n{own}{_WAYS}")
+    said = f"There is no key for {way.name!r}: {missing}.\n"
+    if way.keys[0] not in _WAYS:
+        said += f"Set it:  export {way.keys[0]}=...   Or take another model.\n"
+    raise ConfigError(said + _WAYS)
