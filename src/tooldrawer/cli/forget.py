@@ -1,15 +1,12 @@
 """`forget`: delete conversations of the agent."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tooldrawer.cli.call_row import counted
 from tooldrawer.cli.output import show, tell
 from tooldrawer.errors import ConfigError
-
-if TYPE_CHECKING:
-    from tooldrawer.agent.conversations import Conversations
 
 _MOST = 20
 
@@ -24,7 +21,7 @@ def forget(
     """Delete conversations of `chat` and `run`; without an id, list the latest."""
     # Imported here: no other command needs what an agent keeps.
     from tooldrawer.agent.conversations import Conversations  # noqa: PLC0415
-    from tooldrawer.cli.resuming import deleted  # noqa: PLC0415
+    from tooldrawer.cli.resuming import deleted, show_conversations  # noqa: PLC0415
 
     store = Conversations()
     if everything and conversations:
@@ -37,20 +34,11 @@ def forget(
         )
     elif conversations:
         # All are looked for before one is deleted: a mistake deletes nothing.
-        for found in [store.find(wanted) for wanted in conversations]:
-            store.forget(found.id)
-            tell(deleted(found))
+        for info in [store.find(wanted) for wanted in conversations]:
+            store.forget(info.id)
+            tell(deleted(info))
+    elif found := store.recent(_MOST):
+        show_conversations(found)
+        tell("Delete one with `tooldrawer forget` and its id, all with `tooldrawer forget --all`.")
     else:
-        _list(store)
-
-
-def _list(store: "Conversations") -> None:
-    # Imported here: as above.
-    from tooldrawer.cli.resuming import show_conversations  # noqa: PLC0415
-
-    found = store.recent(_MOST)
-    if not found:
         show("No conversation is kept.")
-        return
-    show_conversations(found)
-    tell("Delete one with `tooldrawer forget` and its id, all with `tooldrawer forget --all`.")

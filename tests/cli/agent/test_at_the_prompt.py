@@ -138,21 +138,6 @@ def test_a_person_whose_answers_go_through_a_pipe_is_shown_when_it_is_their_turn
     assert (shell.folder / "answers").read_text() == "One.\nTwo.\n"
 
 
-def test_ctrl_d_at_an_approval_is_a_no(shell: Shell) -> None:
-    with (
-        scripted(Call("terminal", {"command": "touch never"}), Say("Understood.")) as server,
-        terminal(shell, "chat", *at(server)) as person,
-    ):
-        person.prompted()
-        person.enter("go")
-        person.until("[N]o: ")
-        person.type(CTRL_D)
-        person.until("refused: a person said no")
-        person.until("Understood.")
-        person.prompted()
-    assert "said no" in server.seen[1].results[0].text
-
-
 def test_in_60_columns_nothing_is_cut_off_and_no_word_is_broken(shell: Shell) -> None:
     with scripted(Say("One.")) as server:
         with terminal(shell, "chat", *at(server), columns=60) as person:

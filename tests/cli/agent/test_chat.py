@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 from tests.cli.agent.agents import Lasting, at, is_there
-from tests.cli.agent.terminal import CTRL_C, CTRL_D, UP, terminal
+from tests.cli.agent.terminal import CTRL_C, CTRL_D, ENTER, UP, terminal
 from tests.cli.shell import Shell
 from tests.models.script import Call, Cut, Fail, Hold, Say, Script, Turn
 from tests.models.server import scripted
@@ -144,7 +144,8 @@ def test_an_approval_holds_as_long_as_the_person_says(
     assert (shell.folder / "data/tooldrawer/grants.json").exists() is kept
 
 
-def test_a_no_stops_the_call_and_is_told_to_the_model(shell: Shell) -> None:
+@pytest.mark.parametrize("keys", [f"n{ENTER}", CTRL_D])
+def test_a_no_stops_the_call_and_is_told_to_the_model(shell: Shell, keys: str) -> None:
     with (
         scripted(Call("terminal", {"command": "touch never"}), Say("Understood.")) as server,
         terminal(shell, "chat", *at(server)) as person,
@@ -152,8 +153,8 @@ def test_a_no_stops_the_call_and_is_told_to_the_model(shell: Shell) -> None:
         person.prompted()
         person.enter("go")
         person.until("[N]o: ")
-        person.enter("n")
-        person.until("refused: ")
+        person.type(keys)
+        person.until("refused: a person said no")
         person.until("Understood.")
         person.prompted()
     assert "said no" in server.seen[1].results[0].text
