@@ -1,15 +1,15 @@
-"""The manifest of promises, and the tests that show them."""
+"""The manifest of requirements agrees with the tests that cover them."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.requirements import PROMISES
+from tests.requirements import REQUIREMENTS
 
 TESTS = Path(__file__).parent
 
 
-def shown() -> Iterator[tuple[str, str]]:
+def list_covered_ids() -> Iterator[tuple[str, str]]:
     """Each id that a test function carries, with the test's name."""
     for file in sorted(TESTS.rglob("test_*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -20,12 +20,16 @@ def shown() -> Iterator[tuple[str, str]]:
                     yield ast.literal_eval(decorator.args[0]), f"{file.name}::{node.name}"
 
 
-def test_every_promise_has_a_test_or_is_written_down_as_open() -> None:
-    covered = {name for name, _ in shown()}
-    kept = {name for name, promise in PROMISES.items() if not promise.is_open}
-    assert kept - covered == set()
+def test_every_implemented_requirement_has_a_test() -> None:
+    covered = {name for name, _ in list_covered_ids()}
+    implemented = {name for name, entry in REQUIREMENTS.items() if not entry.is_open}
+    assert implemented - covered == set()
 
 
-def test_no_test_shows_a_promise_that_is_open_or_that_nobody_made() -> None:
-    odd = [(name, test) for name, test in shown() if name not in PROMISES or PROMISES[name].is_open]
-    assert odd == []
+def test_no_test_names_an_open_or_unknown_requirement() -> None:
+    wrong = [
+        (name, test)
+        for name, test in list_covered_ids()
+        if name not in REQUIREMENTS or REQUIREMENTS[name].is_open
+    ]
+    assert wrong == []
