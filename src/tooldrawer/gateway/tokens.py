@@ -1,41 +1,29 @@
 """Who may come in over HTTP, and to which scope."""
 
 import hmac
-import json
-import logging
-import os
 import secrets
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from threading import Lock
 from time import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 from annotated_types import Interval, Len
 from platformdirs import user_data_path
 
 from tooldrawer.errors import ConfigError
+from tooldrawer.json_store import JsonStore, StoreFormat
+from tooldrawer.tool import Json
 
 if TYPE_CHECKING:
     from mcp.server.auth.provider import AccessToken
 
-try:
-    import fcntl
-except ImportError:  # Windows; there two commands at the same moment may lose one token
-    fcntl = None
-
-_logger = logging.getLogger(__name__)
 _PREFIX = "td_"
 _RANDOM_BYTES = 32
 _ID_LENGTH = 8
 _END_OF_TIME = 253_402_300_800
 """The year 10000, which Python's calendar does not have."""
-_NOWHERE = (0, 0, 0, 0)
-"""The stamp of a file that cannot even be looked for."""
 _Moment = Annotated[float, Interval(ge=0, lt=_END_OF_TIME)]
 """Seconds since the epoch. What is no number is out of it: it would never expire."""
 
@@ -76,16 +64,12 @@ class Tokens:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or user_data_path("tooldrawer", appauthor=False) / "tokens.json"
-        self._lock = Lock()
-        self._known: dict[str, Token] = {}
-        self._seen: tuple[int, ...] | None = None
+        self._store = JsonStore(self.path, _FORMAT)
         self._is_guarded = False
 
     def __iter__(self) -> Iterator[Token]:
         """Oldest first, expired ones too; none of a damaged file."""
-        with self._lock:
-            self._refresh()
-            return iter(tuple(self._known.values()))
+        return iter(tuple(self._known().values()))
 
     def __bool__(self) -> bool:
         """Whether a token is needed to come in.
@@ -93,9 +77,8 @@ class Tokens:
         Once there was a file it is: an expired or revoked token, a damaged file, or one that
         vanished under a running gateway must not open the door to everyone.
         """
-        with self._lock:
-            self._refresh()
-            return self._is_guarded
+        self._known()
+        return self._is_guarded
 
     def create(
         self, name: str = "", scope: str = "", expires_in: float | None = None
@@ -111,13 +94,14 @@ class Tokens:
             raise ValueError(f"expires_in is {expires_in}; expected a positive number of seconds.")
         if not f"{name}{scope}".isprintable():
             raise ConfigError("The name of a token or scope has characters that cannot be shown.")
-        with self._writing():
-            if name in self._names():
+        with self._store.locked() as known:
+            taken = _names(known)
+            if name in taken:
                 raise ConfigError(
                     f"There is a token named {name!r} already; "
                     "choose another name, or revoke that token first."
                 )
-            secret, digest = _drawn(taken=self._names())
+            secret, digest = _drawn(taken=taken)
             now = time()
             token = Token(
                 id=digest[:_ID_LENGTH],
@@ -127,15 +111,13 @@ class Tokens:
                 expires=None if expires_in is None else now + expires_in,
                 digest=digest,
             )
-            self._write({**self._known, token.id: token})
+            self._write({**known, token.id: token})
         return token, secret
 
     def verify(self, secret: str) -> Token | None:
         """The token of this secret; nothing when it is unknown, revoked or expired."""
         digest = _digest(secret)
-        with self._lock:
-            self._refresh()
-            found = self._known.get(digest[:_ID_LENGTH])
+        found = self._known().get(digest[:_ID_LENGTH])
         # What a stranger could time is how an id begins, which is no secret.
         if found is None or not hmac.compare_digest(found.digest, digest) or found.is_expired:
             return None
@@ -147,12 +129,12 @@ class Tokens:
         Raises:
             ConfigError: The file cannot be read.
         """
-        with self._writing():
-            by_name = (token.id for token in self._known.values() if token.name == id_or_name)
-            found = id_or_name if id_or_name in self._known else next(by_name, "")
+        with self._store.locked() as known:
+            by_name = (token.id for token in known.values() if token.name == id_or_name)
+            found = id_or_name if id_or_name in known else next(by_name, "")
             if not id_or_name or not found:
                 return False
-            self._write({key: token for key, token in self._known.items() if key != found})
+            self._write({key: token for key, token in known.items() if key != found})
         return True
 
     def check(self) -> None:
@@ -161,68 +143,15 @@ class Tokens:
         Raises:
             ConfigError: It cannot be read, so nobody gets in.
         """
-        try:
-            _read(self.path)
-        except FileNotFoundError:
-            return
-        except (OSError, ValueError) as error:
-            raise ConfigError(_damage(self.path, error)) from error
-
-    def _names(self) -> set[str]:
-        """What a person may call a token by."""
-        return {*self._known, *(token.name for token in self._known.values() if token.name)}
-
-    def _refresh(self) -> None:
-        stamp = self._stamp()
-        if stamp == self._seen:
-            return
-        self._seen, self._known = stamp, {}
-        if stamp is None:
-            return
-        self._is_guarded = True
-        try:
-            self._known = _read(self.path)
-        except (OSError, ValueError) as error:
-            _logger.error(_damage(self.path, error))  # noqa: TRY400  a trace says nothing more
-
-    @contextmanager
-    def _writing(self) -> Generator[None]:
-        """With the tokens as they are in the file now, and nobody else changing them."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        # The lock between processes comes first, so that verifying never waits for one.
-        with _alone(self.path.with_name(f"{self.path.name}.lock")), self._lock:
-            self.check()
-            self._seen = _NOWHERE
-            self._refresh()
-            yield
+        self._store.read()
 
     def _write(self, tokens: dict[str, Token]) -> None:
-        text = json.dumps(asdict(_File(tokens=tuple(tokens.values()))), indent=1)
-        draft: Path | None = None
-        try:
-            # Made for its owner alone; a reader sees the old file or the new one, never a half.
-            with NamedTemporaryFile(
-                "w", encoding="utf-8", dir=self.path.parent, prefix=".tokens-", delete=False
-            ) as file:
-                draft = Path(file.name)
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(self.path)
-        finally:
-            if draft is not None:
-                draft.unlink(missing_ok=True)
-        self._seen, self._known, self._is_guarded = self._stamp(), tokens, True
+        self._store.write(tokens)
+        self._is_guarded = True
 
-    def _stamp(self) -> tuple[int, ...] | None:
-        try:
-            found = self.path.stat()
-        except FileNotFoundError:
-            return None
-        except OSError:
-            return _NOWHERE
-        # Its last change of any kind counts: a file may become readable without new content.
-        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    def _known(self) -> dict[str, Token]:
+        self._is_guarded = self._is_guarded or self._store.exists
+        return self._store.value
 
 
 class Verifier:
@@ -261,26 +190,22 @@ def _drawn(*, taken: set[str]) -> tuple[str, str]:
             return secret, digest
 
 
-def _damage(path: Path, error: Exception) -> str:
-    said = (error.strerror if isinstance(error, OSError) else None) or error
-    return (
-        f"The tokens in {path} cannot be read ({said}), so nobody gets in with a token. "
-        "Mend the file, or delete it and create the tokens again."
-    )
+def _names(known: dict[str, Token]) -> set[str]:
+    """What a person may call a token by."""
+    return {*known, *(token.name for token in known.values() if token.name)}
 
 
-def _read(path: Path) -> dict[str, Token]:
-    """The tokens in a file, by id.
+def _parse(content: bytes) -> dict[str, Token]:
+    """Return the tokens of a file, by id.
 
     Raises:
-        OSError: It cannot be read.
-        ValueError: Something in it is not what this class writes.
+        ValueError: Something in it is not what this module writes.
     """
     # Here, because every command would pay for it: only these ones read the file.
     from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415
 
     try:
-        tokens = TypeAdapter(_File).validate_json(path.read_bytes(), strict=True).tokens
+        tokens = TypeAdapter(_File).validate_json(content, strict=True).tokens
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
@@ -291,15 +216,14 @@ def _read(path: Path) -> dict[str, Token]:
     return known
 
 
-@contextmanager
-def _alone(path: Path) -> Generator[None]:
-    """Until the end of the block no other process or thread is in one with the same file."""
-    if fcntl is None:
-        yield
-        return
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+def _serialize(known: dict[str, Token]) -> Json:
+    return cast("Json", asdict(_File(tokens=tuple(known.values()))))
+
+
+_FORMAT: StoreFormat[dict[str, Token]] = StoreFormat(
+    parse=_parse,
+    serialize=_serialize,
+    empty={},
+    damage="The tokens in {path} cannot be read ({reason}), so nobody gets in with a token. "
+    "Mend the file, or delete it and create the tokens again.",
+)
