@@ -3,18 +3,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
-RUN_STAMP := .make/run
-DEV_STAMP := .make/dev
+INSTALL := $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check)
+# Each stamp is written when its step is complete, inside the folder that the step fills:
+# an interrupted step runs again, and a deleted folder takes its stamps with it.
+VENV_STAMP := $(VENV)/.stamp-venv
+RUN_STAMP := $(VENV)/.stamp-run
+DEV_STAMP := $(VENV)/.stamp-dev
 TRAIN := .train
-TRAIN_STAMP := .make/train
+TRAIN_STAMP := $(TRAIN)/.stamp
 SERVERS := .servers
-# Another stamp where there is npm: what needs it is installed once there is.
-SERVERS_STAMP := .make/servers$(if $(shell command -v npm 2>/dev/null),-npm)
+# Another stamp with npm: the servers that need it are installed once npm is present.
+SERVERS_STAMP := $(SERVERS)/.stamp$(if $(shell command -v npm 2>/dev/null),-npm)
 
 .PHONY: up test servers check format bench train clean
 
-up: $(RUN_STAMP) ## set up and serve the demo's tools, and the servers of this folder, over HTTP
-	$(BIN)/tooldrawer serve --http --demo
+up: $(RUN_STAMP) ## set up and serve the demo's tools, and the servers of this folder, over HTTP; PORT=9000 for another port
+	$(BIN)/tooldrawer serve --http --demo $(if $(PORT),--port $(PORT))
 
 test: $(DEV_STAMP) $(SERVERS_STAMP) ## set up and run every test
 	$(BIN)/python -m pytest -n auto
@@ -44,43 +48,41 @@ train: $(TRAIN_STAMP) ## train the search model: DATA=<public sets> CATALOGS=<re
 	$(TRAIN)/bin/python -m training.export --weights build/encoder.pt
 	$(TRAIN)/bin/python -m training.fit --data $(DATA) --catalogs $(CATALOGS)
 
-clean: ## forget everything that was built
-	rm -rf $(VENV) $(TRAIN) $(SERVERS) .make build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+clean: ## remove everything that was built
+	rm -rf $(VENV) $(TRAIN) $(SERVERS) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-$(BIN)/python:
+# The folder may be left over from an interrupted run, so it is created again from nothing.
+$(VENV_STAMP):
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "tooldrawer needs Python 3.11 or newer; this is %s. Set PYTHON=..." % sys.version.split()[0])'
+	@echo "Creating a virtual environment in $(VENV) ..."
 ifneq ($(UV),)
-	$(UV) venv --python $(PYTHON) $(VENV)
+	$(UV) venv --clear --python $(PYTHON) $(VENV)
 else
-	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "tooldrawer needs Python 3.11 or newer; this is %s. Set PYTHON=..." % sys.version.split()[0])'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1' # dependency groups came with pip 25.1
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --upgrade 'pip>=25.1' # dependency groups came with pip 25.1
 endif
+	@touch $@
 
-$(RUN_STAMP): pyproject.toml | $(BIN)/python
-ifneq ($(UV),)
-	$(UV) pip install --quiet --python $(BIN)/python --editable '.[tokens,agent]'
-else
-	$(BIN)/python -m pip install --quiet --editable '.[tokens,agent]'
-endif
-	@mkdir -p .make && touch $@
+$(RUN_STAMP): pyproject.toml $(VENV_STAMP)
+	@echo "Installing tooldrawer and its dependencies (a few hundred megabytes) ..."
+	$(INSTALL) --editable '.[tokens,agent]'
+	@touch $@
 
-$(DEV_STAMP): pyproject.toml $(RUN_STAMP) | $(BIN)/python
-ifneq ($(UV),)
-	$(UV) pip install --quiet --python $(BIN)/python --editable '.[tokens,agent,pydantic-ai,openai-agents,langchain]' --group dev
-else
-	$(BIN)/python -m pip install --quiet --editable '.[tokens,agent,pydantic-ai,openai-agents,langchain]' --group dev
-endif
-	@mkdir -p .make && touch $@
+$(DEV_STAMP): pyproject.toml $(RUN_STAMP)
+	@echo "Installing what the tests need ..."
+	$(INSTALL) --editable '.[tokens,agent,pydantic-ai,openai-agents,langchain]' --group dev
+	@touch $@
 
-# A place of its own: the training's packages are large and pinned.
+# A virtual environment of its own: the packages for training are large and pinned.
 $(TRAIN_STAMP): training/requirements.txt pyproject.toml
-	$(PYTHON) -m venv $(TRAIN)
-	$(TRAIN)/bin/python -m pip install --quiet --editable .
-	$(TRAIN)/bin/python -m pip install --quiet --no-deps --requirement training/bare.txt
-	$(TRAIN)/bin/python -m pip install --quiet --requirement training/requirements.txt
-	@mkdir -p .make && touch $@
+	$(PYTHON) -m venv --clear $(TRAIN)
+	$(TRAIN)/bin/python -m pip install --editable .
+	$(TRAIN)/bin/python -m pip install --no-deps --requirement training/bare.txt
+	$(TRAIN)/bin/python -m pip install --requirement training/requirements.txt
+	@touch $@
 
-# Written by others, so never in this repository: fetched from the registries, pinned.
-$(SERVERS_STAMP): $(addprefix tests/real/,install.py mcp1.txt mcp2.txt package.json package-lock.json) | $(BIN)/python
+# Third-party packages, pinned and installed from the registries, never copied into this repository.
+$(SERVERS_STAMP): $(addprefix tests/real/,install.py mcp1.txt mcp2.txt package.json package-lock.json) | $(VENV_STAMP)
+	@echo "Installing the MCP servers that the tests run (one to three minutes) ..."
 	$(BIN)/python tests/real/install.py $(SERVERS)
-	@mkdir -p .make && touch $@
+	@touch $@
