@@ -23,7 +23,9 @@ def test_every_row_says_what_was_measured_and_whether_its_bar_holds(shell: Shell
     document = shell.folder / "README.md"
     document.write_bytes(f"{BEFORE}\nold figures\n{AFTER}".encode())
     shell.write("all.md", "".join(f"<!-- figures: {name} --><!-- /figures -->" for name in GROUPS))
-    rows = shell.run(*SMALL, "--write", "README.md", "--write", "all.md", "--json").json
+    ran = shell.run(*SMALL, "--write", "README.md", "--write", "all.md", "--json")
+    assert ran.code == 0
+    rows = json.loads(ran.out)
 
     for row in rows:
         assert row["what"]
@@ -55,7 +57,12 @@ def test_every_row_says_what_was_measured_and_whether_its_bar_holds(shell: Shell
 def test_a_recorded_catalog_is_measured_as_a_table_for_people(shell: Shell) -> None:
     tools = [{"name": f"tool_{at}", "description": "Do one thing."} for at in range(7)]
     shell.write("seven.json", json.dumps(tools))
-    shown = shell.run("bench", "core", "--sizes", "3", "--catalog", "seven.json").text
+    ran = shell.run("bench", "core", "--sizes", "3", "--catalog", "seven.json")
+    shown = ran.out
+    assert ran.code == 0
+    progress = ran.err.splitlines()
+    assert progress[0].startswith("[1/7] Measuring ")
+    assert progress[-1] == "[7/7] Measuring 3 tools ..."
     assert shown.split()[:4] == ["what", "measured", "bar", "against"]
     assert "search, 7 tools" in shown
     assert "3 tools: first assembly" in shown

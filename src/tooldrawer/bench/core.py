@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -73,8 +73,12 @@ class Given:
         raise ToolFailed(f"{tool.name!r} is only measured.")
 
 
-def run(catalog: Path | None, *, sizes: Sequence[int]) -> list[Row]:
-    """Every row, over the recorded lists at `catalog`, or over the demo's tools.
+def run(
+    catalog: Path | None, *, sizes: Sequence[int], report_progress: Callable[[str], None]
+) -> list[Row]:
+    """Measure every row over the recorded lists at `catalog`, or over the demo's tools.
+
+    `report_progress` receives a line before each step, since the whole run takes minutes.
 
     Raises:
         CatalogFileError: The lists cannot be read, or have no tools.
@@ -84,10 +88,19 @@ def run(catalog: Path | None, *, sizes: Sequence[int]) -> list[Row]:
         tools = [tool for toolset in found for tool in toolset.tools()]
         if not tools:
             raise CatalogFileError(f"{catalog}: has no tools, so there is nothing to measure.")
-        rows = [_bridge_row(), *_estimate_rows(tools), *_import_rows()]
-        rows += anyio.run(partial(_assembly_rows, found, len(tools)))
-        rows += [*_search_rows(tools), _change_row(tools), _memory_row(catalog)]
-        rows += _growth(tools, sizes, str(catalog or ""))
+        steps: list[tuple[str, Callable[[], Iterable[Row]]]] = [
+            ("bridge schemas and token estimate", lambda: _token_rows(tools)),
+            ("import time", _import_rows),
+            ("assembly", lambda: anyio.run(partial(_assembly_rows, found, len(tools)))),
+            ("index and search", lambda: _search_rows(tools)),
+            ("adding one server", lambda: [_change_row(tools)]),
+            ("memory", lambda: [_memory_row(catalog)]),
+            *_growth_steps(tools, sizes, str(catalog or "")),
+        ]
+        rows: list[Row] = []
+        for number, (subject, measure) in enumerate(steps, start=1):
+            report_progress(f"[{number}/{len(steps)}] Measuring {subject} ...")
+            rows += measure()
     return rows
 
 
@@ -133,6 +146,11 @@ def _bridge_row() -> Row:
         compact([openai.render(tool) for tool in bridge_tools(BridgeNames())])
     )
     return Row(what="three bridge schemas", value=tokens, unit="tokens", bar=300)
+
+
+def _token_rows(tools: Sequence[Tool]) -> Iterator[Row]:
+    yield _bridge_row()
+    yield from _estimate_rows(tools)
 
 
 def _estimate_rows(tools: Sequence[Tool]) -> Iterator[Row]:
@@ -289,18 +307,30 @@ def _memory_row(catalog: Path | None) -> Row:
     )
 
 
-def _growth(tools: Sequence[Tool], sizes: Sequence[int], catalog: str) -> Iterator[Row]:
-    """The same figures at each size, each against those of the size before."""
+def _growth_steps(
+    tools: Sequence[Tool], sizes: Sequence[int], catalog: str
+) -> Iterator[tuple[str, Callable[[], Iterable[Row]]]]:
+    """Yield one step per size; each row is compared with the same row of the previous size."""
     before: list[Row] = []
-    for size in sizes:
+
+    def measure(size: int) -> list[Row]:
         rows = anyio.run(partial(_growth_rows, tools, size))
         memory = _printed(_MEMORY, catalog, str(size))
         rows.append(Row(what=f"{size:,} tools: memory, indexed", value=memory, unit="MB"))
-        for at, row in enumerate(rows):
-            ratio = row.value / before[at].value if before else None
-            against = "the size before" if before else ""
-            yield replace(row, against=against, ratio=ratio, group="growth")
-        before = rows
+        previous = before.copy()
+        before[:] = rows
+        return [
+            replace(
+                row,
+                against="the size before" if previous else "",
+                ratio=row.value / previous[at].value if previous else None,
+                group="growth",
+            )
+            for at, row in enumerate(rows)
+        ]
+
+    for size in sizes:
+        yield f"{size:,} tools", partial(measure, size)
 
 
 async def _growth_rows(tools: Sequence[Tool], size: int) -> list[Row]:

@@ -45,7 +45,8 @@ def core(
 
     numbers = [_whole(size) for size in sizes.split(",") if size.strip()]
     _check(into, core_bench.GROUPS)
-    _report("core", core_bench.run(catalog, sizes=numbers), into, as_json=json)
+    rows = core_bench.run(catalog, sizes=numbers, report_progress=notice)
+    _report("core", rows, into, as_json=json)
 
 
 @app.command()
