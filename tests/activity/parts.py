@@ -4,7 +4,7 @@ from collections.abc import AsyncIterable
 from typing import TypeVar
 
 from tooldrawer import Event
-from tooldrawer.activity import CallFinished, CallStarted, Searched
+from tooldrawer.activity import Assembled, CallFinished, CallStarted, Searched
 from tooldrawer.tool import Json
 
 Kind = TypeVar("Kind")
@@ -38,3 +38,16 @@ async def first(count: int, stream: AsyncIterable[Event]) -> list[Event]:
 
 def queries(found: list[Event]) -> list[str]:
     return [event.query for event in found if isinstance(event, Searched)]
+
+
+def assembled(*, session: str = "", direct: int = 3) -> Assembled:
+    return Assembled(
+        at=1.0,
+        session=session,
+        active=True,
+        direct=direct,
+        deferred=10,
+        array_tokens=300,
+        saved_tokens=1_000,
+        duration=0.0,
+    )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.activity.parts import searched
+from tests.activity.parts import assembled, searched
 from tests.cli.gateways import gateway, user
 from tests.cli.shell import PATIENCE, Shell
 from tests.cli.test_status import another
@@ -18,7 +18,7 @@ from tests.requirements import requirement
 from tooldrawer import AssemblyPolicy, Config, Drawer, FunctionToolset
 from tooldrawer.activity import CallFailed
 
-HELLO = f"Watching the gateway {os.getpid()}; Ctrl-C ends it.\n"
+HELLO = f"Watching the gateway {os.getpid()}; press Ctrl-C to stop.\n"
 GOODBYE = f"The gateway {os.getpid()} stopped.\n"
 
 
@@ -48,10 +48,12 @@ def test_the_feed_shows_the_underlying_tool_never_the_bridge(
     with gateway(shell, activity=drawer.activity) as running:
         running.run(lambda: session.call("tool_call", arguments))
         with watching(shell) as process:
-            assert next_line(process).endswith(" support: read_note started (desk)\n")
+            assert next_line(process).endswith(
+                ' support: read_note(title: "milk") started [desk]\n'
+            )
             assert re.search(r" support: read_note finished in \d+ ms\n", next_line(process))
             running.run(lambda: session.call("tool_call", {"name": "add_note", "arguments": {}}))
-            assert next_line(process).endswith(" support: add_note started (desk)\n")
+            assert next_line(process).endswith(" support: add_note() started [desk]\n")
             assert " support: add_note refused: " in next_line(process)
             running.run(lambda: session.call("tool_call", {"name": "paint_note"}))
             assert " support: a call refused: " in next_line(process)
@@ -97,15 +99,27 @@ def test_json_is_one_event_a_line_as_the_gateway_told_it(shell: Shell) -> None:
     assert (found["event"], found["query"], found["at"]) == ("Searched", "a\nb\x7f", 1.0)
 
 
-def test_what_a_server_wrote_makes_no_second_line_and_steers_nothing(shell: Shell) -> None:
+def test_text_of_a_server_stays_on_one_line_and_cannot_control_the_terminal(shell: Shell) -> None:
     with gateway(shell) as running:
-        error = "no\n00:00:01 pay_bill finished in 3 ms\x1b[2J"
+        error = "no\r\n00:00:01 pay_bill finished in 3 ms\x1b[2J"
         running.activity(CallFailed(at=1.0, tool="read_note", error=error, duration=0.1))
         with watching(shell) as process:
             line = next_line(process)
-    assert line.endswith(
-        " read_note failed: no\\u000a00:00:01 pay_bill finished in 3 ms\\u001b[2J\n"
-    )
+    assert line.endswith(" read_note failed: no 00:00:01 pay_bill finished in 3 ms\\u001b[2J\n")
+
+
+def test_an_unchanged_assembly_is_shown_once_per_session(shell: Shell) -> None:
+    with gateway(shell) as running, watching(shell) as process:
+        for session, direct in (("one", 3), ("one", 3), ("two", 3), ("one", 3), ("one", 4)):
+            running.activity(assembled(session=session, direct=direct))
+        running.activity(searched("end"))
+        lines = [next_line(process) for _ in range(4)]
+    assert [line.split(" ", 1)[1].split(",")[0] for line in lines[:3]] == [
+        "one: tool search is active: 3 direct",
+        "two: tool search is active: 3 direct",
+        "one: tool search is active: 4 direct",
+    ]
+    assert "searched 'end'" in lines[3]
 
 
 def test_ctrl_c_ends_it(shell: Shell) -> None:

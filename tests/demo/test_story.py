@@ -15,12 +15,12 @@ CHAPTERS = (
     "searched 'create calendar event with guests': create_event",
     "calls: tool_describe ",
     "described create_event",
-    "create_event started (calendar)",
+    ") started [calendar]",
     'repaired /duration_minutes: "45" → 45; /guests: "ada@example.com" → ["ada@example.com"]',
-    "delete_issue waits for a person: ",
-    "delete_issue: the answer is once",
+    "delete_issue waits for approval: ",
+    "delete_issue approval answered: once",
     "reads: Deleted issue 1",
-    "convert_length started (units)",
+    ") started [units]",
     "reads: 42.1648128",
     "reads: 3.75",
     "subagent: a call refused: There is no tool of that name.",
@@ -69,7 +69,7 @@ def test_a_person_who_says_no_is_obeyed(shell: Shell) -> None:
     ran = shell.asked("demo", "--ask", answers=["n"])
     assert ran.code == 0
     assert "tool:      delete_issue" in ran.err
-    assert "delete_issue: the answer is no" in ran.out
+    assert "delete_issue approval answered: no" in ran.out
     assert "said no to 'delete_issue'" in ran.out
     assert "Deleted issue 1" not in ran.out
     assert "Ledger: saved " in ran.out

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from tooldrawer.assembly import Assembly
 from tooldrawer.call import ToolResult
-from tooldrawer.cli.feed import line
+from tooldrawer.cli.feed import format_line
 from tooldrawer.cli.output import console
 from tooldrawer.demo.desk import desk
 from tooldrawer.demo.story import TOGETHER, Stage, Step, play
@@ -95,7 +95,7 @@ class _Telling:
     def _feed(self) -> None:
         events = list(self._drawer.activity)
         for event in events[self._shown :]:
-            self._console.print(Text(f"    │ {line(event)}", style="dim"), soft_wrap=True)
+            self._console.print(Text(f"    │ {format_line(event)}", style="dim"), soft_wrap=True)
         self._shown = len(events)
 
     def _say(self, who: str, what: str, style: str = "") -> None:

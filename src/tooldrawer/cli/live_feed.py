@@ -25,7 +25,7 @@ from tooldrawer.activity import (
 )
 from tooldrawer.activity.subscription import Subscription
 from tooldrawer.cli.call_row import Row, State, counted, in_short, spent
-from tooldrawer.cli.feed import line
+from tooldrawer.cli.feed import format_line
 from tooldrawer.cli.output import harmless
 from tooldrawer.cli.screen import Screen
 from tooldrawer.dispatch import Answer
@@ -136,7 +136,7 @@ class LiveFeed:
             self._down.discard(event.upstream)
         elif isinstance(event, UpstreamDown):
             self._down.add(event.upstream)
-        self._screen.notice(line(event))
+        self._screen.notice(format_line(event))
 
     def _end(self, event: CallFinished | CallRefused | CallFailed) -> None:
         started = self._running.pop(_key(event), None)

@@ -1,4 +1,4 @@
-"""`watch`: what a running gateway does, as it happens."""
+"""`watch`: the live activity of a running gateway."""
 
 import sys
 import time
@@ -7,35 +7,37 @@ from typing import Annotated
 import typer
 
 from tooldrawer.activity.sinks import from_json
-from tooldrawer.cli.feed import line
+from tooldrawer.cli.feed import Feed
 from tooldrawer.cli.opening import JsonOption
 from tooldrawer.cli.output import harmless, notice, show
 from tooldrawer.cli.running import PidOption, gateway
 
 
 def watch(
-    session: Annotated[str | None, typer.Option("--session", help="Only this session.")] = None,
-    last: Annotated[
-        int, typer.Option(min=0, help="How many of the last events to begin with.")
-    ] = 20,
+    session: Annotated[
+        str | None, typer.Option("--session", help="Show only this session.")
+    ] = None,
+    last: Annotated[int, typer.Option(min=0, help="Number of recent events to show first.")] = 20,
     pid: PidOption = None,
     json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
 ) -> None:
-    """Show each search, call and answer of a gateway that runs, until it stops."""
+    """Show each search, call and result of a running gateway until it stops."""
     chosen = gateway(pid)
-    notice(f"Watching the gateway {chosen.card.pid}; Ctrl-C ends it.")
+    notice(f"Watching the gateway {chosen.card.pid}; press Ctrl-C to stop.")
+    feed = Feed()
     for text in chosen.events(last=last, session=session):
-        shown = text if json else _told(text)
-        if shown:
-            # One event, one line: whatever a server wrote cannot make a second one.
-            show(harmless(shown, keep=""))
+        row = text if json else _format_row(feed, text)
+        if row:
+            # One event, one line: text from a server cannot start a second one.
+            show(harmless(row, keep=""))
             sys.stdout.flush()
     notice(f"The gateway {chosen.card.pid} stopped.")
 
 
-def _told(text: str) -> str:
-    """An event of a later version, which nobody knows here, is nothing."""
+def _format_row(feed: Feed, text: str) -> str | None:
+    """Return the line to print; None for an unknown event of a later version or a repetition."""
     event = from_json(text)
-    if event is None:
-        return ""
-    return f"{time.strftime('%H:%M:%S', time.localtime(event.at))} {line(event)}"
+    line = None if event is None else feed.format_event(event)
+    if event is None or line is None:
+        return None
+    return f"{time.strftime('%H:%M:%S', time.localtime(event.at))} {line}"
