@@ -45,3 +45,10 @@ def test_the_configuration_of_the_user_is_found_when_the_folder_has_none(worksho
     (workshop.folder / "tooldrawer.yaml").rename(own)
     assert workshop.run("config", "check").text.startswith(f"{own} is right: ")
     assert list(workshop.run("tools", "--json").json) == ["workshop"]
+
+
+def test_help_shows_flags_without_a_type_and_the_default_address(shell: Shell) -> None:
+    text = " ".join(shell.run("serve", "--help").text.split())
+    assert "<bool>" not in text
+    assert "[default: 127.0.0.1]" in text
+    assert "[default: 8765]" in text

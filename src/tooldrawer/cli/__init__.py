@@ -10,7 +10,7 @@ from contextlib import suppress
 import typer
 
 from tooldrawer.cli.app import app
-from tooldrawer.cli.output import drop, notice, prepare
+from tooldrawer.cli.output import drop, notice, prepare, show
 from tooldrawer.errors import ToolDrawerError
 
 _WRONG = 2
@@ -70,7 +70,8 @@ class _Notices(logging.Handler):
 
 def _usage(error: typer.TyperException) -> int:
     message = error.format_message().rstrip(".")
-    if not message:  # after the help that no arguments ask for
+    if type(error).__name__ == "NoArgsIsHelpError":  # typer does not export it; it holds the help
+        show(message)
         return 0
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "tooldrawer"

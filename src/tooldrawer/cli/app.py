@@ -23,6 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: the boxes show `<bool>` for every flag
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(serve)

@@ -12,6 +12,7 @@ import typer
 
 from tooldrawer.cli.opening import ConfigOption, ScopeOption
 from tooldrawer.cli.output import drop, notice, show
+from tooldrawer.config.settings import GatewayOptions
 from tooldrawer.demo.desk import toolsets
 from tooldrawer.errors import ConfigError
 from tooldrawer.upstream.spec import DEPTH
@@ -19,6 +20,7 @@ from tooldrawer.upstream.spec import DEPTH
 if TYPE_CHECKING:
     from tooldrawer.gateway.gateway import Gateway
 
+_DEFAULTS = GatewayOptions()
 _DEEPEST = 3
 _GARBAGE = 10_000
 """New objects between two looks for garbage; a call makes some hundreds."""
@@ -38,9 +40,22 @@ def serve(
         bool, typer.Option("--http", help="Serve many clients over HTTP instead of one over stdio.")
     ] = False,
     host: Annotated[
-        str | None, typer.Option(help="Where to listen; other than this machine needs tokens.")
+        str | None,
+        typer.Option(
+            metavar="HOST",
+            help="Address to listen on; one that others can reach needs a token. "
+            f"[default: {_DEFAULTS.host}]",
+        ),
     ] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="0 is any free one.")] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            metavar="PORT",
+            help=f"Port to listen on; 0 picks a free one. [default: {_DEFAULTS.port}]",
+        ),
+    ] = None,
     passthrough: Annotated[
         bool, typer.Option("--passthrough", help="Show every tool, whatever it costs.")
     ] = False,
@@ -48,7 +63,7 @@ def serve(
         bool, typer.Option("--demo", help="Add the 80 tools of the demo to what is configured.")
     ] = False,
 ) -> None:
-    """Stand in front of all your MCP servers, as one."""
+    """Serve all your MCP servers as one."""
     _refuse_to_nest()
     if not http and (host is not None or port is not None):
         raise ConfigError("--host and --port are for HTTP; add --http.")
