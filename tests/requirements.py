@@ -72,7 +72,7 @@ REQUIREMENTS = {
         "Abstention is calibrated and its rates are reported.",
         gap="only rubbish and far-away requests meet silence; near misses are all answered",
     ),
-    "SEARCH-8": Requirement("Searches are safe in parallel from the first moment; failures are text.", is_open=True),
+    "SEARCH-8": Requirement("Searches are safe in parallel from the first moment; failures are text."),
     "SEARCH-9": Requirement("While tools load, a reply states what was searched and what is missing.", is_open=True),
     "DSP-1": Requirement("One function, one order, for direct and bridged calls."),
     "DSP-2": Requirement("Everyone around a call sees the real tool, never tool_call."),

@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, assert_never, cast
 
 import anyio
-import anyio.to_thread
 
 from tooldrawer.activity import Assembled, CallRefused, Described, Emit, Searched, Stamp
 from tooldrawer.assembly import Assembly, AssemblyPolicy
@@ -31,6 +30,7 @@ from tooldrawer.ledger import Ledger
 from tooldrawer.registry import Registry
 from tooldrawer.scope import Scope
 from tooldrawer.search import SearchEngine
+from tooldrawer.search.run import run_search, search_failures_as_text
 from tooldrawer.tokens import SchemaCosts, TokenCounter, compact
 from tooldrawer.tool import Json, JsonObject, Tool
 from tooldrawer.turn import Host, Turn, Turns
@@ -246,7 +246,8 @@ class Session:
             request = parse(str(name), arguments, parts.policy.names)
             match request:
                 case SearchTools():
-                    return await self._search(request, parts)
+                    with search_failures_as_text():
+                        return await self._search(request, parts)
                 case DescribeTools():
                     return self._describe(request, parts)
                 case CallTool():
@@ -322,9 +323,7 @@ class Session:
     ) -> dict[str, Json]:
         started = perf_counter()
         engine, available = parts.engine, len(turn.searched)
-        look = partial(engine.search, turn.searched, query, limit)
-        is_ready = engine.is_ready(turn.searched)
-        hits = look() if is_ready else await anyio.to_thread.run_sync(look)
+        hits = await run_search(engine, turn.searched, query, limit)
         found |= {hit.tool.name: hit.tool for hit in hits if hit.tool.name not in found}
         missing = self._host.missing(self.scope) if self._host else ""
         said = " ".join(filter(None, (engine.notice(turn.searched), missing)))

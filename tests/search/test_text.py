@@ -1,5 +1,9 @@
 """Texts into the words they are found by."""
 
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,3 +126,27 @@ def test_the_parts_of_a_whole_make_it_up(text: str) -> None:
 def test_long_texts_are_read_to_their_end(text: str) -> None:
     assert sum(1 for _ in forms(text)) <= 2 * len(text)
     assert len(spaced(text)) <= 2 * len(text)
+
+
+@pytest.fixture
+def hurried_threads() -> Iterator[None]:
+    """Threads take turns after a few instructions."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@requirement("SEARCH-8")
+def test_threads_that_stem_at_the_same_time_give_each_word_its_own_stem(
+    hurried_threads: None,
+) -> None:
+    some = [f"{beginning}{ending}" for beginning in BEGINNINGS for ending in ENDINGS]
+    expected = [stem.__wrapped__(word) for word in some]
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(stem.__wrapped__, some * 4))
+    assert found == expected * 4
+
+
+BEGINNINGS = ("notif", "connect", "relat", "gener", "organ", "hope", "beer", "skin", "runn")
+ENDINGS = ("", "s", "ing", "ed", "ational", "fulness", "ization", "er", "ies", "ously")
