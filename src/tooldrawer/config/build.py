@@ -15,6 +15,7 @@ from tooldrawer.config.settings import (
     ActivityOptions,
     AgentOptions,
     Config,
+    ConnectionOptions,
     GatewayOptions,
     ModelOptions,
 )
@@ -300,7 +301,9 @@ class Builder:
                 path = ("gateway", "authorization_servers", position)
                 given = self._shown(path, url)
                 self._wrong(path, f"is {given}, which does not begin with http:// or https://")
-        return GatewayOptions(**vars(section))
+        options: dict[str, Any] = dict(vars(section))
+        options["connections"] = ConnectionOptions(**vars(section.connections))
+        return GatewayOptions(**options)
 
     def _objects(
         self, key: str, paths: tuple[str, ...], fits: Callable[[Any], str]

@@ -28,6 +28,21 @@ class ActivityOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionOptions:
+    """How many HTTP connections there may be, and how long a request may take to arrive."""
+
+    max_open: int = 2000
+    """Together; fewer where the system allows fewer open files."""
+    max_incomplete: int = 500
+    """Those that have not sent a complete request."""
+    header_timeout: float = 10.0
+    """Seconds."""
+    body_timeout: float = 60.0
+    """Seconds."""
+    request_max_bytes: int = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayOptions:
     """How the drawer is served to other programs."""
 
@@ -48,6 +63,7 @@ class GatewayOptions:
     """Seconds that running calls are given when the gateway stops."""
     instructions_max_chars: int = 2000
     """Of what the servers say about themselves, so much is passed on."""
+    connections: ConnectionOptions = field(default_factory=ConnectionOptions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,12 @@ from annotated_types import Ge, Gt, Interval, Len
 
 from tooldrawer.assembly import CORE, AssemblyPolicy, BenefitModel, Enabled, Listing
 from tooldrawer.bridge import BridgeNames, SearchPolicy
-from tooldrawer.config.settings import AgentOptions, GatewayOptions, ModelOptions
+from tooldrawer.config.settings import (
+    AgentOptions,
+    ConnectionOptions,
+    GatewayOptions,
+    ModelOptions,
+)
 from tooldrawer.dispatch import Limits
 from tooldrawer.naming import DEFAULT_TEMPLATE
 from tooldrawer.search.spec import EndpointSpec
@@ -16,7 +21,7 @@ from tooldrawer.upstream.spec import UpstreamSpec
 _policy, _search, _limits = AssemblyPolicy(), SearchPolicy(), Limits()
 _names, _benefit, _server = BridgeNames(), BenefitModel(), UpstreamSpec(name="")
 _endpoint, _gateway = EndpointSpec(url="", model=""), GatewayOptions()
-_model, _agent = ModelOptions(), AgentOptions()
+_model, _agent, _connections = ModelOptions(), AgentOptions(), ConnectionOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +267,20 @@ class ActivitySection:
 
 
 @dataclass(frozen=True)
+class ConnectionsSection:
+    """`gateway.connections`."""
+
+    __pydantic_config__ = FORBID
+    max_open: Count = _connections.max_open
+    max_incomplete: Count = _connections.max_incomplete
+    header_timeout: Seconds = _connections.header_timeout
+    body_timeout: Seconds = _connections.body_timeout
+    request_max_bytes: Annotated[int, Ge(1000), Expected("a whole number from 1000")] = (
+        _connections.request_max_bytes
+    )
+
+
+@dataclass(frozen=True)
 class GatewaySection:
     """`gateway`."""
 
@@ -283,6 +302,9 @@ class GatewaySection:
     first_search_wait: Wait = _gateway.first_search_wait
     drain: Wait = _gateway.drain
     instructions_max_chars: Amount = _gateway.instructions_max_chars
+    connections: Annotated[
+        ConnectionsSection, Expected("settings such as {max_open: 2000, header_timeout: 10}")
+    ] = field(default_factory=ConnectionsSection)
 
 
 @dataclass(frozen=True)

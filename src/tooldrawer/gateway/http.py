@@ -15,15 +15,17 @@ from starlette.types import ASGIApp
 from uvicorn import Config, Server
 
 from tooldrawer.errors import ConfigError
+from tooldrawer.gateway.connection_limits import (
+    ConnectionTable,
+    fit_to_open_files,
+    limited_protocol,
+)
 from tooldrawer.gateway.door import WELL_KNOWN, Door, Guard, is_local, local_hosts, metadata
 from tooldrawer.gateway.ending import stopped_by_signals
 from tooldrawer.gateway.gateway import Gateway
 from tooldrawer.gateway.journal import ResumableSessions
 from tooldrawer.gateway.metrics import CONTENT_TYPE, render
 from tooldrawer.gateway.tokens import Tokens
-
-_MOST_BYTES = 64 * 1024 * 1024
-"""Of a request: as much as over stdio."""
 
 
 async def _nothing(_: str) -> None: ...
@@ -52,10 +54,13 @@ async def serve_http(
     shown = f"[{host}]" if ":" in host else host
     gateway.transport = "http"
     gateway.address = f"http://{shown}:{listener.getsockname()[1]}/mcp"
-    manager = ResumableSessions(gateway.server, max_request_body_size=_MOST_BYTES)
+    limits = fit_to_open_files(gateway.drawer.config.gateway.connections)
+    connections = ConnectionTable(limits)
+    manager = ResumableSessions(gateway.server, max_request_body_size=limits.request_max_bytes)
     server = _Server(
         Config(
             app(gateway, manager, tokens=tokens, host=host),
+            http=limited_protocol(connections),
             log_config=None,
             access_log=False,
             lifespan="off",
@@ -79,6 +84,7 @@ async def serve_http(
             manager.run(),
             anyio.create_task_group() as tasks,
         ):
+            tasks.start_soon(connections.run)
             tasks.start_soon(started, gateway.address)
             await server.serve([listener])
             tasks.cancel_scope.cancel()
