@@ -98,7 +98,7 @@ REQUIREMENTS = {
     "CFG-1": Requirement("tool_search: true means auto, false means off."),
     "CFG-2": Requirement("Every mistake at once with file, line, key, found, expected; hot reload."),
     "CFG-3": Requirement("mcpServers JSON files are read; import and connect."),
-    "CFG-4": Requirement("${NAME} is filled; a missing one is an error; secrets are not printed."),
+    "CFG-4": Requirement("${NAME} is filled; a missing one disables its server; secrets are not printed."),
     "CFG-5": Requirement("Configuration found in a folder starts nothing that is not trusted.", is_open=True),
     "CACHE-1": Requirement("Same settings and scope, same bytes, in every process."),
     "CACHE-2": Requirement("While active, nothing that comes and goes changes a byte."),

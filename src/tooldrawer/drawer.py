@@ -1,5 +1,6 @@
 """Where the parts are put together. The only module that builds the others."""
 
+import logging
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Self
 import anyio.to_thread
 
 from tooldrawer import config as configuration
-from tooldrawer.activity import ActivityLog, ConfigReloaded, JsonLines, Masker
+from tooldrawer.activity import ActivityLog, ConfigReloaded, JsonLines, Masker, UpstreamDown
+from tooldrawer.assembly import Assembly
 from tooldrawer.catalogs import Catalogs
 from tooldrawer.config import Config
 from tooldrawer.dispatch import Approver, Dispatcher, Grants, Guardrail, Hook, Permission
@@ -26,11 +28,15 @@ from tooldrawer.tokens import SchemaCosts, TokenCounter, default_counter
 from tooldrawer.tool import JsonObject
 from tooldrawer.toolset import Toolset
 from tooldrawer.turn import Host
+from tooldrawer.upstream.disabled import describe_disabled
+from tooldrawer.upstream.spec import UpstreamSpec
 
 if TYPE_CHECKING:
     from tooldrawer.search.embedder import Embedder
     from tooldrawer.upstream.pool import Pool
     from tooldrawer.upstream.upstream import Upstream
+
+_logger = logging.getLogger(__name__)
 
 
 def _ignore(*_: object) -> None: ...
@@ -84,6 +90,7 @@ class Drawer:
         self._catalogs = Catalogs(reserved=tuple(self.config.assembly.names))
         self._costs = SchemaCosts(self._counter)
         self._parts = self._built()
+        self._report_disabled(self.config.disabled)
 
     @classmethod
     def from_config(
@@ -99,10 +106,12 @@ class Drawer:
     ) -> Self:
         """A drawer whose file is watched: a change is applied before the next turn or call.
 
-        Whatever the file says goes through `adjust` first.
+        Whatever the file says goes through `adjust` first. A server whose entry is wrong, or needs
+        a variable that is not set, is not started: it is in `config.disabled`, in the activity as
+        `UpstreamDown`, and logged as a warning.
 
         Raises:
-            ConfigError: The file is missing or wrong.
+            ConfigError: The file is missing, or wrong elsewhere than in a server's entry.
         """
         file = _File((configuration.find() if path is None else Path(path)).absolute())
         drawer = cls(
@@ -138,7 +147,7 @@ class Drawer:
             self,
             scope=Scope() if scope is None else scope,
             context_length=context_length or self.config.context_length,
-            host=host,
+            host=host or _DisabledServers(lambda: self.config.servers),
         )
 
     @property
@@ -209,12 +218,17 @@ class Drawer:
             stamp = file.stamp()
             if stamp == file.seen:
                 return
+            known = self.config.disabled
             try:
-                self._apply(self._adjust(configuration.gather(file.path)))
-                error = ""
+                config, kept = _keep_running(
+                    self._adjust(configuration.gather(file.path)), self.config
+                )
+                self._apply(config)
+                error = "\n".join(kept)
             except ToolDrawerError as wrong:
                 error = str(wrong)
             file.seen, self.mistake = stamp, error
+            self._report_disabled(spec for spec in self.config.disabled if spec not in known)
             self.activity(ConfigReloaded(at=time(), path=str(file.path), error=error))
 
     def _apply(self, config: Config) -> None:
@@ -232,6 +246,13 @@ class Drawer:
             self.search = _engine(config)
         self.config = config
         self._parts = self._built()
+
+    def _report_disabled(self, servers: Iterable[UpstreamSpec]) -> None:
+        for spec in servers:
+            if spec.problem is not None:
+                error = "\n".join(spec.problem.details) or spec.problem.reason
+                _logger.warning("The server %r is not started: %s", spec.name, error)
+                self.activity(UpstreamDown(at=time(), upstream=spec.name, error=error))
 
     def _built(self) -> Parts:
         config = self.config
@@ -276,6 +297,33 @@ def _embedder(spec: EndpointSpec) -> "Embedder":
     from tooldrawer.search.endpoint import Endpoint  # noqa: PLC0415
 
     return Endpoint(spec)
+
+
+def _keep_running(after: Config, before: Config) -> tuple[Config, list[str]]:
+    """Return `after` with the last valid entry of each server that now has a wrong one, and why."""
+    valid = {spec.name: spec for spec in before.servers if not spec.problem}
+    kept = [spec for spec in after.disabled if spec.name in valid]
+    servers = [valid[spec.name] if spec in kept else spec for spec in after.servers]
+    reasons = [line for spec in kept if spec.problem for line in spec.problem.details]
+    return replace(after, servers=tuple(servers)), reasons
+
+
+class _DisabledServers:
+    """A `Host` that only says which servers of the configuration cannot start."""
+
+    def __init__(self, servers: Callable[[], Iterable[UpstreamSpec]]) -> None:
+        self._servers = servers
+
+    def keep_closed(self, plain: Assembly) -> str:
+        """Leave the decision to the settings."""
+        del plain
+        return ""
+
+    def missing(self, scope: Scope) -> str:
+        """Name those of the scope."""
+        return describe_disabled(
+            spec for spec in self._servers() if scope.admits_toolset(spec.toolset)
+        )
 
 
 class _File:

@@ -157,4 +157,5 @@ def test_without_a_configuration_it_says_what_to_do_first(shell: Shell) -> None:
 def test_a_configuration_with_mistakes_is_mentioned(desk: Shell) -> None:
     ran = desk.with_variables(CLOCK_TOKEN="").run("connect", "cursor")
     assert ran.code == 0
-    assert "tooldrawer.yaml has a mistake; see `tooldrawer config check " in ran.err
+    said = "clock would not start: missing environment variable: CLOCK_TOKEN; see `tooldrawer "
+    assert f"{said}config check " in ran.err

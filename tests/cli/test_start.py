@@ -1,8 +1,10 @@
 """The first things that a newcomer types."""
 
+import json
 from importlib.metadata import version
 
 from tests.cli.shell import Shell
+from tests.requirements import requirement
 
 
 def test_the_version_is_that_of_the_package(shell: Shell) -> None:
@@ -36,6 +38,7 @@ def test_config_check_counts_what_it_found(workshop: Shell) -> None:
         "scopes": 1,
         "hooks": 0,
         "guardrails": 1,
+        "disabled": [],
     }
 
 
@@ -52,3 +55,23 @@ def test_help_shows_flags_without_a_type_and_the_default_address(shell: Shell) -
     assert "<bool>" not in text
     assert "[default: 127.0.0.1]" in text
     assert "[default: 8765]" in text
+
+
+@requirement("CFG-4")
+def test_config_check_names_the_servers_that_cannot_start(shell: Shell) -> None:
+    shell.write(
+        "tooldrawer.yaml",
+        "mcp_servers:\n  clock: {command: clockd}\n  tide: {command: '${NOT_SET_HERE}'}\n",
+    )
+    ran = shell.run("config", "check", "tooldrawer.yaml")
+    assert ran.refusal == (
+        "tooldrawer.yaml:3: mcp_servers.tide.command needs the environment variable NOT_SET_HERE, "
+        "which is not set.\n"
+        "Not started because of this: tide. Servers that start: 1.\n"
+    )
+    ran = shell.run("config", "check", "tooldrawer.yaml", "--json")
+    assert (ran.code, ran.err) == (2, "")
+    (tide,) = json.loads(ran.out)["disabled"]
+    assert (tide["name"], tide["variables"]) == ("tide", ["NOT_SET_HERE"])
+    with_key = shell.with_variables(NOT_SET_HERE="tided")
+    assert "mcp servers 2" in with_key.run("config", "check", "tooldrawer.yaml").text

@@ -253,7 +253,7 @@ def test_no_entry_breaks_the_reader(entry: dict[str, Any], data: st.DataObject) 
     entry |= data.draw(st.dictionaries(st.sampled_from(known), values, max_size=4))
     with suppress(ConfigError):
         found = server(entry)
-        assert found.command or found.url or not found.enabled
+        assert found.command or found.url or found.problem or not found.enabled
 
 
 def test_a_json_file_with_our_own_settings_is_read_as_before() -> None:

@@ -10,6 +10,7 @@ from tooldrawer.cli.opening import JsonOption
 from tooldrawer.cli.output import notice, show, show_json
 from tooldrawer.config import Config
 
+_WRONG = 2
 app = typer.Typer(no_args_is_help=True, help="The configuration file.")
 
 
@@ -26,17 +27,43 @@ def check(
     config: Annotated[Path | None, typer.Option("--config", help="The same.")] = None,
     json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
 ) -> None:
-    """Read the configuration and say whether it can be used."""
+    """Read the configuration and say whether all of it can be used."""
     file = path or config or configuration.find()
     found = configuration.gather(file)
     facts = _facts(found)
     for note in found.notes:
         notice(note)
     if json:
-        show_json({"file": str(file), **facts})
-        return
-    counted = ", ".join(f"{key.replace('_', ' ')} {count}" for key, count in facts.items())
-    show(f"{file} is right: {counted}.")
+        show_json({"file": str(file), **facts, "disabled": _disabled(found)})
+    elif not found.server_mistakes:
+        counted = ", ".join(f"{key.replace('_', ' ')} {count}" for key, count in facts.items())
+        show(f"{file} is right: {counted}.")
+    else:
+        _tell_disabled(found)
+    if found.server_mistakes:
+        raise typer.Exit(_WRONG)
+
+
+def _tell_disabled(found: Config) -> None:
+    for sentence in found.server_mistakes:
+        notice(sentence)
+    names = ", ".join(spec.name for spec in found.disabled)
+    if names:
+        left = len([spec for spec in found.servers if spec.enabled and not spec.problem])
+        notice(f"Not started because of this: {names}. Servers that start: {left}.")
+
+
+def _disabled(found: Config) -> list[dict[str, object]]:
+    return [
+        {
+            "name": spec.name,
+            "reason": spec.problem.reason,
+            "details": spec.problem.details,
+            "variables": spec.problem.variables,
+        }
+        for spec in found.disabled
+        if spec.problem
+    ]
 
 
 def _facts(found: Config) -> dict[str, int]:

@@ -115,6 +115,9 @@ def _mention_mistakes(file: Path, scope: str | None) -> None:
         count = f"{len(error.mistakes)} mistakes" if len(error.mistakes) > 1 else "a mistake"
         notice(f"{file} has {count}; see `tooldrawer config check {file}`.")
         return
+    for spec in found.disabled:
+        reason = spec.problem.reason if spec.problem else ""
+        notice(f"{spec.name} would not start: {reason}; see `tooldrawer config check {file}`.")
     if scope is not None and scope not in found.scopes:
         known = ", ".join(sorted(found.scopes)) or "none"
         raise ConfigError(f"There is no scope named {scope!r}; configured are: {known}.")

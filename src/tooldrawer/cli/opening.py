@@ -112,6 +112,6 @@ async def settled(pool: "Pool") -> None:
     """Wait until each server is there or has failed, and say which did."""
     await pool.settled(_PATIENCE)
     for upstream in pool.upstreams:
-        if not upstream.is_known:
+        if not upstream.is_known and not upstream.spec.problem:  # that was said at the start
             error = upstream.status.error or f"it did not answer within {_PATIENCE:g} s"
             notice(f"{upstream.spec.name} is not there: {error}")

@@ -45,11 +45,11 @@ class ClientFilling:
         if found is None:
             state = "is empty" if name in self._environment else "is not set"
             text = f"needs the environment variable {name}, which {state}"
-            return self._missing(path, text)
+            return self._missing(path, text, variable=name)
         return found
 
-    def _missing(self, path: Path, text: str) -> str:
-        self.mistakes.append(Mistake(path, text))
+    def _missing(self, path: Path, text: str, *, variable: str = "") -> str:
+        self.mistakes.append(Mistake(path, text, variable=variable))
         return ""
 
 

@@ -26,6 +26,8 @@ class Mistake:
     line: int | None = None
     is_unknown: bool = False
     """Not the value is wrong: there is no such key."""
+    variable: str = ""
+    """The environment variable that is missing, if that is all."""
 
 
 class Document:

@@ -48,8 +48,7 @@ class Filling:
         found = self._environment.get(name) or default
         if found is None:
             state = "is empty" if name in self._environment else "is not set"
-            self.mistakes.append(
-                Mistake(path, f"needs the environment variable {name}, which {state}")
-            )
+            text = f"needs the environment variable {name}, which {state}"
+            self.mistakes.append(Mistake(path, text, variable=name))
             return ""
         return found

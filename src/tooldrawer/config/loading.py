@@ -15,6 +15,7 @@ from tooldrawer.config.environment import Filling
 from tooldrawer.config.jsonc import JsonText, NotJson
 from tooldrawer.config.mcp_json import list_key, server_list
 from tooldrawer.config.sentences import sentences
+from tooldrawer.config.server_problems import disable_servers, split_by_server
 from tooldrawer.config.settings import Config, GatewayOptions
 from tooldrawer.config.shape import FileShape
 from tooldrawer.config.short import spelled_out, written
@@ -78,6 +79,8 @@ def gather(path: str | FilePath, *, environment: Mapping[str, str] | None = None
     except ConfigError as error:
         complaints += error.mistakes
     if complaints:
+        # All at once: also what would only have disabled a server.
+        complaints += [line for each in (config, more) for line in each.server_mistakes]
         raise ConfigError(*complaints)
     named = {server.name for server in config.servers}
     added = tuple(server for server in more.servers if server.name not in named)
@@ -167,7 +170,11 @@ def _settings(text: str, name: str, environment: Mapping[str, str]) -> Config:
         ),
         *builder.mistakes,
     ]
-    if mistakes:
-        found = [replace(mistake, path=as_written(mistake.path)) for mistake in mistakes]
+    found = [replace(mistake, path=as_written(mistake.path)) for mistake in mistakes]
+    by_server, others = split_by_server(found, document.value)
+    if others:
         raise ConfigError(*sentences(found, document.line, name))
-    return config
+    servers = disable_servers(
+        config.servers, by_server, value=document.value, line_of=document.line, name=name
+    )
+    return replace(config, servers=servers)

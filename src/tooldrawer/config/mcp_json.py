@@ -12,6 +12,7 @@ from tooldrawer.config.itself import is_gateway
 from tooldrawer.config.jsonc import JsonText, Member, line_of
 from tooldrawer.config.sentences import key_shown
 from tooldrawer.config.server_names import server_names
+from tooldrawer.config.server_problems import start_problem
 from tooldrawer.config.settings import GatewayOptions
 from tooldrawer.config.words import quoted, shown
 from tooldrawer.tool import Json
@@ -56,7 +57,7 @@ def server_list(
         given = shown(entries, is_hidden=True)
         return ServerList(mistakes=(Mistake((key,), f"is {given}, expected servers by name"),))
     node = document.node((key,))
-    mistakes = _twice(document, key, node.members if node else ())
+    twice = _twice(document, key, node.members if node else ())
     names = server_names(entries)
     servers: list[UpstreamSpec] = []
     notes: list[str] = []
@@ -71,12 +72,17 @@ def server_list(
             continue
         if spec.name != given:
             notes.append(f"{start} is called {quoted(spec.name)} here.")
-        servers.append(spec)
         unfilled = {mistake.path for mistake in filling.mistakes}
-        # A value that could not be filled would only be complained about a second time.
-        mistakes += [mistake for mistake in reader.mistakes if mistake.path not in unfilled]
-        mistakes += filling.mistakes
-    return ServerList(servers=tuple(servers), notes=tuple(notes), mistakes=tuple(mistakes))
+        mistakes = [
+            *(mistake for mistake in twice if mistake.path == place),
+            # A value that could not be filled would only be complained about a second time.
+            *(mistake for mistake in reader.mistakes if mistake.path not in unfilled),
+            *filling.mistakes,
+        ]
+        if problem := start_problem(mistakes, document.line, name):
+            spec = UpstreamSpec(name=spec.name, enabled=spec.enabled, problem=problem)
+        servers.append(spec)
+    return ServerList(servers=tuple(servers), notes=tuple(notes))
 
 
 def _twice(document: JsonText, key: str, members: tuple[Member, ...]) -> list[Mistake]:

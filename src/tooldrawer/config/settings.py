@@ -123,6 +123,17 @@ class Config:
     notes: tuple[str, ...] = ()
     """What a person should know about how the files were read; nothing in it is wrong."""
 
+    @property
+    def disabled(self) -> tuple[UpstreamSpec, ...]:
+        """The servers that cannot start; the `problem` of each has the reason."""
+        return tuple(spec for spec in self.servers if spec.enabled and spec.problem)
+
+    @property
+    def server_mistakes(self) -> tuple[str, ...]:
+        """Everything that is wrong with single servers: file, line, key, found, expected."""
+        problems = (spec.problem for spec in self.servers)
+        return tuple(line for problem in problems if problem for line in problem.details)
+
     def __repr__(self) -> str:
         servers = [server.name for server in self.servers]
         return (

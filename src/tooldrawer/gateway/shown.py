@@ -10,6 +10,7 @@ from tooldrawer.assembly import Assembly
 from tooldrawer.bridge import BRIDGE
 from tooldrawer.scope import Scope
 from tooldrawer.tool import Json, JsonObject, Tool
+from tooldrawer.upstream.disabled import describe_disabled
 from tooldrawer.upstream.upstream import Upstream
 from tooldrawer.wire import mcp
 
@@ -42,14 +43,17 @@ class Stance:
 
     def missing(self, scope: Scope) -> str:
         """The servers that no search can have looked into."""
-        found = [each for each in self._upstreams() if scope.admits_toolset(each.name)]
+        admitted = [each for each in self._upstreams() if scope.admits_toolset(each.name)]
+        found = [each for each in admitted if not each.spec.problem]
         down = [each.spec.name for each in found if not each.is_known and _is_down(each)]
         starting = [each.spec.name for each in found if not each.is_known and not _is_down(each)]
-        return " ".join(
+        notes = [
             f"{state}, so its tools are not known: {named(names)}."
             for state, names in (("Still starting", starting), ("Cannot be reached", down))
             if names
-        )
+        ]
+        disabled = describe_disabled(each.spec for each in admitted)
+        return " ".join([*notes, disabled] if disabled else notes)
 
     def observe(self, assembly: Assembly) -> None:
         """Take notice of what was decided."""
@@ -76,7 +80,9 @@ class Stance:
         return [
             upstream.spec.name
             for upstream in self._upstreams()
-            if scope.admits_toolset(upstream.name) and not upstream.is_known
+            if scope.admits_toolset(upstream.name)
+            and not upstream.is_known
+            and not upstream.spec.problem
         ]
 
 

@@ -10,6 +10,18 @@ DEPTH = "TOOLDRAWER_DEPTH"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StartProblem:
+    """Why the configuration does not let a server start."""
+
+    reason: str
+    """What is the matter, without values of the file: a model may read it."""
+    details: tuple[str, ...] = ()
+    """Sentences for a person: file, line, key, what was found and what was expected."""
+    variables: tuple[str, ...] = ()
+    """The environment variables that are missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamSpec:
     """One entry of `mcp_servers`: a command to start, or an address to call."""
 
@@ -31,6 +43,8 @@ class UpstreamSpec:
     """Whether its annotations may loosen a rule."""
     lazy: bool = False
     """Whether it is started by the first call of one of its tools, when they are known already."""
+    problem: StartProblem | None = None
+    """Why it is not started; its other settings mean nothing then."""
 
     @property
     def toolset(self) -> str:

@@ -77,12 +77,16 @@ class Supervisor:
         """Whether this attempt came as far as a list."""
         self._skip_discover = self._has_begun_otherwise = False
         self._reported = ""
-        self._saved = manifests.load(spec) if manifests else None
+        self._saved = manifests.load(spec) if manifests and not spec.problem else None
         # A question that could not be told whose it was is remembered with the next list.
         asks = bool(self._saved and self._saved.asks)
         self.kept = Kept(turns=Turns(asks=asks, seen_asking=self._list_soon))
         if self._saved is not None:
             self._recall(self._saved)
+        if spec.problem:
+            self.standing.state = "down"
+            self.standing.error = " ".join(spec.problem.details) or spec.problem.reason
+            self.standing.settle()
 
     def _recall(self, saved: Manifest) -> None:
         self._listing.read(saved.tools)
@@ -110,6 +114,8 @@ class Supervisor:
 
     async def serve(self) -> None:
         """Run until cancelled; then the server is stopped."""
+        if self._spec.problem:  # only another configuration can change that
+            await anyio.sleep_forever()
         token = BEHIND.set(None)  # whoever starts a supervisor is not behind the calls it carries
         try:
             while True:
