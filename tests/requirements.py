@@ -115,8 +115,11 @@ REQUIREMENTS = {
     "TRUST-1": Requirement("Tool definitions are pinned; changes are quarantined.", is_open=True),
     "TRUST-2": Requirement("Server text is data: cleaned and scanned.", is_open=True),
     "TRUST-3": Requirement("approvals.by decides who can answer; the approver sees everything.", is_open=True),
-    "TRUST-4": Requirement("No telemetry, neither ours nor a dependency's.", is_open=True),
-    "TRUST-5": Requirement("Locked dependencies, verified weights, SBOM, audit.", is_open=True),
+    "TRUST-4": Requirement("No telemetry, neither ours nor a dependency's."),
+    "TRUST-5": Requirement(
+        "Locked dependencies, verified weights, SBOM, audit.",
+        gap="weights are verified; locks, SBOM and audit are missing",
+    ),
     "STORE-1": Requirement("One store protocol: SQLite and PostgreSQL.", is_open=True),
     "STORE-2": Requirement("The audit log is append-only with a hash chain.", is_open=True),
     "FLEET-1": Requirement("Any number of gateways without sticky sessions.", is_open=True),

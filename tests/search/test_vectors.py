@@ -195,6 +195,18 @@ def test_a_folder_that_must_not_be_written_is_done_without(tmp_path: Path) -> No
     assert made(TOWN.tools, Shelf(tmp_path / "vectors.sqlite3")) == 40
 
 
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other permissions")
+@pytest.mark.parametrize("before", [None, 0o644])
+def test_only_its_owner_can_read_what_is_kept(tmp_path: Path, before: int | None) -> None:
+    path = tmp_path / "cache" / "vectors.sqlite3"
+    if before is not None:
+        Shelf(path).write("bag", [(CONTENTS[0], b"one")])
+        path.chmod(before)
+    Shelf(path).write("bag", [(CONTENTS[1], b"two")])
+    assert {each.stat().st_mode & 0o777 for each in path.parent.iterdir()} == {0o600}
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
 def test_by_default_vectors_are_in_the_users_cache_folder_and_on_demand_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

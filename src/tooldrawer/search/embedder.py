@@ -4,13 +4,14 @@ import atexit
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.resources import as_file, files
 from threading import Condition
-from typing import Any, Protocol, cast
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tooldrawer.search.model_files import checksums, read_model_file
+from tooldrawer.search.runtime import load_runtime
 from tooldrawer.search.wordpiece import WordPiece
 
 Vectors = NDArray[np.float32]
@@ -18,6 +19,7 @@ Vectors = NDArray[np.float32]
 _QUERY_PIECES = 32
 _TOOL_PIECES = 64
 _PATIENCE = 5.0
+_WEIGHTS = "encoder.onnx"
 
 
 class Embedder(Protocol):
@@ -81,21 +83,25 @@ class Encoder:
     """
 
     def __init__(self) -> None:
-        # Imported here: it costs 0.1 s, and search by words works without it.
-        import onnxruntime  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]
+        """Load the weights.
 
-        runtime = cast("Any", onnxruntime)
+        Raises:
+            ImportError: The runtime is not installed.
+            ModelFileChanged: A file of the model is not the one that was packaged.
+        """
+        runtime = load_runtime()
         options = runtime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        model = files("tooldrawer.search") / "model"
-        with as_file(model / "encoder.onnx") as weights, _exit.held_up():
+        # What was compared with its checksum is what is loaded: from memory, not from the file.
+        content = {name: read_model_file(name) for name in checksums()}
+        with _exit.held_up():
             self._session = runtime.InferenceSession(
-                str(weights), options, providers=["CPUExecutionProvider"]
+                content[_WEIGHTS], options, providers=["CPUExecutionProvider"]
             )
-        self._pieces = WordPiece((model / "vocabulary.txt").read_text("utf-8").splitlines())
-        self.identity = (model / "encoder.sha256").read_text("ascii").split()[0][:16]
+        self._pieces = WordPiece(content["vocabulary.txt"].decode("utf-8").splitlines())
+        self.identity = checksums()[_WEIGHTS][:16]
 
     def tools(self, texts: Sequence[str]) -> Vectors:
         """A row of length 1 for each text about a tool."""
@@ -120,5 +126,6 @@ def shipped() -> Embedder:
 
     Raises:
         ImportError: Its runtime is not installed.
+        ModelFileChanged: A file of the model is not the one that was packaged.
     """
     return Encoder()

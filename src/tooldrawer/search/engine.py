@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from tooldrawer.catalog import Catalog
+from tooldrawer.errors import ModelFileChanged
 from tooldrawer.search.index import Hit
 from tooldrawer.search.recipe import EVERYTHING, Recipe
 from tooldrawer.tool import Tool
@@ -166,6 +167,11 @@ class SearchEngine:
             self._give_up(
                 f"search by meaning is off: its runtime cannot be loaded ({error}). Words still "
                 f"find tools; `pip install {package}` brings the rest back."
+            )
+        except ModelFileChanged as error:
+            self._give_up(
+                f"search by meaning is off: {error} Words still find tools; install tooldrawer "
+                "again to get the rest back."
             )
         except Exception as error:  # noqa: BLE001 - whatever an embedder raises, words still search
             entry.failed(f"search by meaning is off for these tools: {error}", self._clock())

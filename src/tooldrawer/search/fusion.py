@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from tooldrawer.search.bm25 import BM25, Floats, Matches
 from tooldrawer.search.lexicon import ENGLISH
+from tooldrawer.search.model_files import read_model_file
 from tooldrawer.search.query import Query
 from tooldrawer.search.verbs import deeds
 
@@ -75,8 +75,12 @@ class Weights:
 
 @cache
 def learned() -> Weights:
-    """The weights in the package."""
-    stored = json.loads((files("tooldrawer.search") / "model" / "fusion.json").read_text("utf-8"))
+    """The weights in the package.
+
+    Raises:
+        ModelFileChanged: They are not the ones that were packaged.
+    """
+    stored = json.loads(read_model_file("fusion.json"))
     hybrid, words = stored["hybrid"], stored["words"]
     return Weights(
         hybrid=np.array([hybrid[name] for name in FEATURES]),

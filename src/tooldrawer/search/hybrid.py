@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tooldrawer.errors import ModelFileChanged
 from tooldrawer.search.bm25 import BM25, Floats
 from tooldrawer.search.embedder import Embedder, Vectors
 from tooldrawer.search.fusion import (
@@ -51,7 +52,7 @@ class Hybrid:
     def __init__(self, lexical: BM25, *, recipe: Recipe = EVERYTHING) -> None:
         self.lexical = lexical
         self._recipe = recipe
-        self._weights = learned() if recipe.weighing else _LEVEL
+        self._weights = _weights(recipe)
         self._spelling = Spelling((stem, lexical.written(stem)) for stem in lexical.stems())
         names = [tool.name for tool in lexical.tools]
         self._names: Positions = np.empty(len(names), dtype=np.int64)
@@ -168,6 +169,13 @@ class Hybrid:
             parts,
             tuple(dict.fromkeys(matched)),
         )
+
+
+def _weights(recipe: Recipe) -> Weights:
+    try:
+        return learned() if recipe.weighing else _LEVEL
+    except ModelFileChanged:  # the encoder refuses to load then, and its notice says why
+        return _LEVEL
 
 
 def _near(vectors: Vectors, asked: Vectors) -> list[Vectors]:

@@ -3,13 +3,13 @@
 import json
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from math import exp
 
 import numpy as np
 
 from tooldrawer.search.bm25 import Floats
 from tooldrawer.search.fusion import FEATURES, Candidates
+from tooldrawer.search.model_files import read_model_file
 
 _SHOWN = (
     "words",
@@ -102,6 +102,6 @@ def fits(evidence: Evidence) -> bool:
 @cache
 def learned(*, has_meaning: bool) -> Threshold:
     """The threshold in the package."""
-    stored = json.loads((files("tooldrawer.search") / "model" / "silence.json").read_text("utf-8"))
+    stored = json.loads(read_model_file("silence.json"))
     one = stored["hybrid" if has_meaning else "words"]
     return Threshold(np.array([one["weights"][name] for name in EVIDENCE]), one["least"])

@@ -1,6 +1,7 @@
 """The vectors of tools, computed once for each content and kept for the next start."""
 
 import logging
+import os
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -85,9 +86,22 @@ class Shelf:
 
         self._do(put)
 
+    def _create(self) -> None:
+        """Make sure that there is a file, and that only its owner can read it.
+
+        SQLite gives its two companion files the mode of the database.
+        """
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            if os.fstat(descriptor).st_mode & 0o077:
+                self._path.chmod(0o600)  # written by an earlier version
+        finally:
+            os.close(descriptor)
+
     def _do(self, work: Callable[[sqlite3.Connection], None]) -> None:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._create()
             with closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as database:
                 with suppress(sqlite3.OperationalError):
                     # Of several that open a new file, one does it; the others are not made to wait.
