@@ -35,12 +35,13 @@ class Client:
         self,
         key: str = "ann",
         *,
+        owner: str = "team",
         answer: JsonObject | None = None,
         capabilities: JsonObject | None = None,
         meta: JsonObject | None = None,
         protocol: str = "2026-07-28",
     ) -> None:
-        self.key = key
+        self.key, self.owner = key, owner
         self.protocol = protocol
         self.capabilities: JsonObject = capabilities or {}
         self.meta: JsonObject = meta or {}

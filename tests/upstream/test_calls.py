@@ -9,6 +9,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from tests.requirements import requirement
 from tests.upstream.fakes import LONG, Client, Running, plain, running, structured
 from tooldrawer.errors import ServerRefused, ToolFailed, ToolTimedOut
 from tooldrawer.tool import JsonObject
@@ -126,6 +127,17 @@ async def test_a_logged_line_of_one_of_several_clients_calls_is_shown_to_none(
         group.cancel_scope.cancel()
     assert bob.lines == []
     assert len(ann.lines) == 1
+
+
+@requirement("GW-2")
+async def test_a_line_after_its_call_is_shown_to_no_other_principal() -> None:
+    ann, bob = Client("ann", owner="ann"), Client("bob", owner="bob")
+    async with running(plain()) as server:
+        await server.call_for(ann, "echo")
+        # The server may write the line in the name of the call that is over: who could tell?
+        await server.call_for(bob, "log")
+        await server.call_for(bob, "echo")
+    assert bob.lines == ann.lines == []
 
 
 async def test_meta_passes_without_what_belongs_to_the_clients_own_connection(

@@ -8,6 +8,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from tests.requirements import requirement
 from tests.upstream.fakes import LONG, Client, Running, SlowClient, plain, running, structured
 from tooldrawer.errors import ServerRefused, ToolTimedOut
 from tooldrawer.tool import JsonObject
@@ -173,6 +174,82 @@ class TestTwoClients:
             await server.upstream.request("tools/call", {"name": "echo"}, timeout=0.05)
         finally:
             BEHIND.reset(token)
+
+    @requirement("GW-2")
+    async def test_a_question_that_waits_for_a_person_holds_up_no_other_client(self) -> None:
+        ann, bob = SlowClient("ann"), Client("bob", answer=OSLO)
+        async with running(plain()) as server:
+            await self._confuse(server)
+            async with anyio.create_task_group() as group:
+                group.start_soon(server.call_for, ann, "ask")
+                with anyio.fail_after(LONG):
+                    await ann.is_asked.wait()
+                assert (await server.call_for(bob, "echo", {"a": 1})).structured == {"a": 1}
+                assert await _answer(server, bob, "ask") == OSLO
+                ann.go_on.set()
+        assert (len(ann.questions), len(bob.questions)) == (1, 1)
+
+    async def test_an_answer_goes_to_the_server_when_it_is_the_calls_turn_again(self) -> None:
+        ann, bob, done = SlowClient("ann"), Client("bob"), anyio.Event()
+        async with running(plain()) as server:
+            await self._confuse(server)
+
+            async def ask() -> None:
+                await server.call_for(ann, "ask")
+                done.set()
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(ask)
+                with anyio.fail_after(LONG):
+                    await ann.is_asked.wait()
+                scope = anyio.CancelScope()
+
+                async def hang() -> None:
+                    with scope:
+                        await server.call_for(bob, "hang")
+
+                group.start_soon(hang)
+                with anyio.fail_after(LONG):
+                    await bob.heard.wait()
+                ann.go_on.set()
+                await anyio.wait_all_tasks_blocked()
+                assert not done.is_set()
+                scope.cancel()
+                with anyio.fail_after(LONG):
+                    await done.wait()
+
+    async def test_a_call_that_is_given_up_while_its_answer_waits_is_over(self) -> None:
+        ann, bob = SlowClient("ann"), Client("bob")
+        async with running(plain()) as server:
+            await self._confuse(server)
+            async with anyio.create_task_group() as group:
+                asking = anyio.CancelScope()
+
+                async def ask() -> None:
+                    with asking:
+                        await server.call_for(ann, "ask")
+
+                group.start_soon(ask)
+                with anyio.fail_after(LONG):
+                    await ann.is_asked.wait()
+                group.start_soon(server.call_for, bob, "hang")
+                with anyio.fail_after(LONG):
+                    await bob.heard.wait()
+                ann.go_on.set()
+                await anyio.wait_all_tasks_blocked()
+                asking.cancel()
+                group.cancel_scope.cancel()
+            assert (await server.call_for(ann, "echo", {"a": 1})).structured == {"a": 1}
+
+    async def _confuse(self, server: Running) -> None:
+        """Let the server ask while it works for two, so that it is known to ask."""
+        one, other = Client("one"), Client("other", answer=OSLO)
+        async with anyio.create_task_group() as group:
+            group.start_soon(server.call_for, one, "hang")
+            with anyio.fail_after(LONG):
+                await one.heard.wait()
+            assert await _answer(server, other, "ask") == DECLINED
+            group.cancel_scope.cancel()
 
     async def test_calls_of_one_client_overlap_and_its_questions_are_clear(self) -> None:
         first, second = Client("ann", answer=OSLO), Client("ann", answer=OSLO)

@@ -48,6 +48,11 @@ class Caller:
         return self._key
 
     @property
+    def owner(self) -> str:
+        """On whose behalf it calls."""
+        return self.principal.key
+
+    @property
     def protocol(self) -> str:
         """The version that the request speaks."""
         return self._ctx.protocol_version

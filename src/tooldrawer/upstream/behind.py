@@ -16,6 +16,11 @@ class EndClient(Protocol):
         ...
 
     @property
+    def owner(self) -> str:
+        """On whose behalf it calls: the same for all clients of one principal."""
+        ...
+
+    @property
     def protocol(self) -> str:
         """The version of MCP that its request speaks."""
         ...

@@ -244,14 +244,17 @@ class RelaySession(ClientSession):
             if method == ROOTS:  # no folders at all would be an answer, and a wrong one
                 raise MCPError(types.INVALID_REQUEST, "Several clients are being served.") from None
             flight = None
-        answer = await self.questions.pushed(method, params or {}, flight)
+        if flight is None:
+            return dict(await self.questions.pushed(method, params or {}, None))
+        async with self._turns.stepped_aside(flight):
+            answer = await self.questions.pushed(method, params or {}, flight)
         return dict(answer)
 
     def _intercept_notification(self, method: str, params: Mapping[str, Any] | None) -> bool:
         # Whose line it is, is decided in the order of arrival: a moment later the call that it
         # belongs to may be over, and another client's the only one.
         if method == _LOGGED and not self._is_tied:
-            self._show(self._in_flight(), params or {})
+            self._show(self._turns.reader(), params or {})
             return True
         return super()._intercept_notification(method, params)
 
@@ -265,14 +268,7 @@ class RelaySession(ClientSession):
         if method in CHANGES:
             self._noticed(method, params or {})
         elif method == _LOGGED:
-            self._show(BEHIND.get() or self._in_flight(), params or {})
-
-    def _in_flight(self) -> EndClient | None:
-        try:
-            flight = self._turns.whose(None)
-        except Ambiguous:
-            return None
-        return flight and flight.client
+            self._show(BEHIND.get() or self._turns.reader(), params or {})
 
     def _show(self, client: EndClient | None, params: JsonObject) -> None:
         if client is None or self._task_group is None or self._shown_now >= _MOST_SHOWN:
