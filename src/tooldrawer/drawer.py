@@ -19,11 +19,12 @@ from tooldrawer.catalogs import Catalogs
 from tooldrawer.config import Config
 from tooldrawer.dispatch import Approver, Dispatcher, Grants, Guardrail, Hook, Permission
 from tooldrawer.errors import ConfigError, ToolDrawerError
+from tooldrawer.parts import Parts
 from tooldrawer.registry import Registry
 from tooldrawer.scope import Scope
 from tooldrawer.search import SearchEngine
 from tooldrawer.search.spec import EndpointSpec
-from tooldrawer.session import Parts, Session
+from tooldrawer.session import Session
 from tooldrawer.tokens import SchemaCosts, TokenCounter, default_counter
 from tooldrawer.tool import JsonObject
 from tooldrawer.toolset import Toolset

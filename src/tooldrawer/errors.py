@@ -25,8 +25,7 @@
     └── CallRejected           the tool did not run; its text is written for the model
         ├── UnknownTool
         ├── InvalidArguments
-        ├── CallDenied
-        └── SearchLimitReached
+        └── CallDenied
 
 `ToolFailed` and `CallRejected` never leave `Session.call`: they become error results there,
 in one place.
@@ -171,7 +170,3 @@ class InvalidArguments(CallRejected):
 
 class CallDenied(CallRejected):
     """A guardrail or a person said no."""
-
-
-class SearchLimitReached(CallRejected):
-    """The model searched again and again without calling anything."""

@@ -1,79 +1,53 @@
 """One conversation: what the model sees, and what it may do."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
-from time import perf_counter, time
+from time import monotonic, perf_counter, time
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, assert_never, cast
+from typing import Self, assert_never
 
 import anyio
+import anyio.lowlevel
 
-from tooldrawer.activity import Assembled, CallRefused, Described, Emit, Searched, Stamp
-from tooldrawer.assembly import Assembly, AssemblyPolicy
-from tooldrawer.bridge import CallTool, DescribeTools, SearchPolicy, SearchTools, parse, unnested
-from tooldrawer.bridge.replies import describe_reply, nothing_fits, search_reply
-from tooldrawer.call import ToolCall, ToolResult, is_deeper
+from tooldrawer.activity import Assembled, CallRefused, Described, Searched, Stamp
+from tooldrawer.assembly import Assembly
+from tooldrawer.bridge import (
+    CallTool,
+    DescribeTools,
+    SearchLimit,
+    SearchTools,
+    parse,
+    unnested,
+)
+from tooldrawer.bridge.replies import (
+    describe_reply,
+    nothing_fits,
+    search_limit_reply,
+    search_reply,
+)
+from tooldrawer.call import ToolResult, is_deeper
 from tooldrawer.catalog import Catalog
-from tooldrawer.catalogs import Catalogs
-from tooldrawer.dispatch import MOST_LEVELS, Caller, Dispatcher, Limits, Rests, View
+from tooldrawer.dispatch import MOST_LEVELS, Caller, Rests, View
 from tooldrawer.dispatch.limits import READ_REST, how_to_read_on
 from tooldrawer.errors import (
     CallRejected,
     InvalidArguments,
-    SearchLimitReached,
     SessionClosed,
     ToolFailed,
     UnknownTool,
 )
 from tooldrawer.ledger import Ledger
-from tooldrawer.registry import Registry
+from tooldrawer.parts import Parts, PartsSource
 from tooldrawer.scope import Scope
-from tooldrawer.search import SearchEngine
 from tooldrawer.search.run import run_search, search_failures_as_text
-from tooldrawer.tokens import SchemaCosts, TokenCounter, compact
-from tooldrawer.tool import Json, JsonObject, Tool
+from tooldrawer.tokens import SchemaCosts, compact
+from tooldrawer.tool import Json, Tool
 from tooldrawer.turn import Host, Turn, Turns
-
-if TYPE_CHECKING:  # a library that keeps its own messages does without
-    from tooldrawer.wire.message import Asked
-
-Calls: TypeAlias = "Iterable[ToolCall | Asked | tuple[str, Json] | JsonObject]"
-"""Calls as values, as a wire read them, as `(name, arguments)`, or as `{"name", "arguments"}`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What a session uses of its drawer. There is another one when the settings change."""
-
-    registry: Registry
-    catalogs: Catalogs
-    engine: SearchEngine
-    costs: SchemaCosts
-    counter: TokenCounter
-    dispatcher: Dispatcher
-    emit: Emit
-    policy: AssemblyPolicy
-    search: SearchPolicy
-    limits: Limits
-    scopes: Mapping[str, Scope]
-
+from tooldrawer.wire.provider_calls import Calls, read_call
 
 _ROOM_FOR_SCHEMAS = 2
 """A loaded definition says about twice what a signature does: over 2,367 tools, 327 tokens."""
-
-
-class PartsSource(Protocol):
-    """The drawer, as its sessions know it."""
-
-    @property
-    def parts(self) -> Parts:
-        """The parts as they are."""
-        ...
-
-    async def refresh(self) -> Parts:
-        """The parts after a changed configuration was applied."""
-        ...
 
 
 class Session:
@@ -88,7 +62,14 @@ class Session:
         within: "Session | None" = None,
         context_length: int | None = None,
         host: Host | None = None,
+        refuses_searches: bool = True,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
+        """`refuses_searches` is for hosts that pass all calls of the model to this session.
+
+        A host that sees only some of them, as the gateway does, cannot tell that a model only
+        searches; then repeated searches are answered, with advice.
+        """
         self.name = name
         self.context_length = context_length
         """Of the model; may be set when the model changes."""
@@ -101,7 +82,8 @@ class Session:
         self._host = host
         self._rests = Rests()
         self._granted: set[str] = set()
-        self._searches_in_a_row = 0
+        self._search_limit = SearchLimit(clock)
+        self._refuses_searches = refuses_searches
         self._children = 0
         self._is_closed = False
         self._turns = Turns(host)
@@ -146,6 +128,7 @@ class Session:
         """This turn's tools array, decided anew from what is registered now."""
         started = perf_counter()
         parts = await self._parts()
+        self._search_limit.begin_turn()
         assembly = (await self._decided(parts)).assembly
         self.ledger.turn(
             kept_out=assembly.deferrable_tokens if assembly.active else 0,
@@ -163,6 +146,10 @@ class Session:
             )
         )
         return assembly
+
+    def note_user_message(self) -> None:
+        """Record that the user wrote something, which allows as many searches as at the start."""
+        self._search_limit.reset()
 
     async def call(self, name: str, arguments: Json = None, *, call_id: str = "") -> ToolResult:
         """Answer the model, whatever it asked for: the bridge, or any tool by its name.
@@ -189,7 +176,7 @@ class Session:
 
         `each` is told of every result when it comes, for a host that may be interrupted.
         """
-        asked = [_asked(call) for call in calls]
+        asked = [read_call(call) for call in calls]
         limit = (await self._parts()).limits.concurrency if concurrency is None else concurrency
         results: list[ToolResult] = [ToolResult()] * len(asked)
         waiting = iter(enumerate(asked))
@@ -200,14 +187,18 @@ class Session:
                 results[position] = result
                 each(position, result)
 
-        async with anyio.create_task_group() as tasks:
-            for _ in range(min(max(limit, 1), len(asked))):
-                tasks.start_soon(work)
+        with self._search_limit.batch():
+            async with anyio.create_task_group() as tasks:
+                for _ in range(min(max(limit, 1), len(asked))):
+                    tasks.start_soon(work)
         return results
 
     async def _parts(self) -> Parts:
-        if self._is_closed:
-            raise SessionClosed(f"The session {self.name!r} was left; open a new one.")
+        session: Session | None = self
+        while session is not None:
+            if session._is_closed:
+                raise SessionClosed(f"The session {session.name!r} was left; open a new one.")
+            session = session._within
         return await self._drawer.refresh()
 
     def _view(self) -> View:
@@ -237,6 +228,8 @@ class Session:
         return tuple(sorted(name for name in names if scope.admits_toolset(name)))
 
     async def _answer(self, name: str, arguments: Json, parts: Parts, call_id: str) -> ToolResult:
+        if str(name) != parts.policy.names.search:
+            self._search_limit.record_call()
         try:
             if is_deeper(arguments, MOST_LEVELS):
                 raise InvalidArguments(
@@ -272,8 +265,6 @@ class Session:
             arguments = unnested(request.arguments, catalog.get(request.name).parameters)
         except UnknownTool:
             arguments = request.arguments
-        else:
-            self._searches_in_a_row = 0
         caller = Caller(
             session=self.name, scope=self.scope.name, view=self._view, granted=self._granted
         )
@@ -286,17 +277,35 @@ class Session:
         return how_to_read_on(parts.policy.names.call if has_call else "")
 
     async def _search(self, request: SearchTools, parts: Parts) -> ToolResult:
-        policy = parts.search
-        if self._searches_in_a_row >= policy.most_in_a_row:
-            raise SearchLimitReached(
-                f"{self._searches_in_a_row} searches without a call: no more results. Call one of "
-                "the tools found so far, or tell the user that no tool fits."
+        with self._search_limit.search(parts.search) as in_a_row:
+            # Searches that a host starts together must overlap here to count as one turn.
+            await anyio.lowlevel.checkpoint()
+            turn = await self._decided(parts)
+            if self._refuses_searches and in_a_row > parts.search.most_in_a_row:
+                return self._refuse_search(request, turn, parts, in_a_row)
+            return await self._answer_search(request, turn, parts, in_a_row)
+
+    def _refuse_search(
+        self, request: SearchTools, turn: Turn, parts: Parts, in_a_row: int
+    ) -> ToolResult:
+        one = search_limit_reply(available=len(turn.searched), in_a_row=in_a_row)
+        result = ToolResult.of_json(
+            {"results": [one for _ in request.queries]} if request.is_list else one
+        )
+        tokens = parts.counter.count(result.text)
+        for query in request.queries:
+            parts.emit(
+                Searched(**self._stamp(), query=query, hits=(), reply_tokens=tokens, duration=0.0)
             )
-        self._searches_in_a_row += 1
-        turn = await self._decided(parts)
-        advice: dict[str, Json] = {}
-        if text := policy.advice(self._searches_in_a_row):
-            advice = {"advice": text}
+        self.ledger.searched(tokens)
+        return result
+
+    async def _answer_search(
+        self, request: SearchTools, turn: Turn, parts: Parts, in_a_row: int
+    ) -> ToolResult:
+        policy = parts.search
+        text = policy.advice(in_a_row)
+        advice: dict[str, Json] = {"advice": text} if text else {}
         room = policy.reply_max_tokens - parts.counter.count(compact(advice))
         limit, share = policy.limit(request.limit), room // len(request.queries)
         found: dict[str, Tool] = {}
@@ -385,14 +394,3 @@ def _loaded(tools: Iterable[Tool], costs: SchemaCosts, most: int) -> tuple[Tool,
             break
         kept.append(tool)
     return tuple(kept)
-
-
-def _asked(call: "ToolCall | Asked | tuple[str, Json] | JsonObject") -> ToolCall:
-    if isinstance(call, ToolCall):
-        return call
-    if isinstance(call, tuple):
-        return ToolCall(name=call[0], arguments=cast("JsonObject", call[1]))
-    if not isinstance(call, Mapping):
-        return ToolCall(name=call.name, arguments=cast("JsonObject", call.arguments), id=call.id)
-    name, call_id = (str(call.get(key) or "") for key in ("name", "id"))
-    return ToolCall(name=name, arguments=cast("JsonObject", call.get("arguments")), id=call_id)

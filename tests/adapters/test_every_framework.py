@@ -19,6 +19,7 @@ from tooldrawer import (
     Grants,
     Rules,
     Scope,
+    SearchPolicy,
     Tool,
     ToolCall,
     ToolResult,
@@ -255,3 +256,18 @@ async def test_arguments_that_are_no_json_do_not_stop_the_calls_beside_them(
     heard = await rig.run(session, calls, "Done.")
     assert [answer.is_error for answer in heard.answers] == [True, False]
     assert ran == ["read a"]
+
+
+@requirement("BR-11")
+async def test_a_new_message_of_the_user_allows_searching_again(
+    rig: Rig, numbered: Numbered
+) -> None:
+    config = Config(assembly=ON.assembly, search=SearchPolicy(most_in_a_row=2))
+    session = Drawer([numbered("task", 3)], config=config).session()
+    search: list[Call] = [("tool_search", {"query": "do task"})]
+    for _ in range(2):  # two runs, each with a message of its own
+        heard = await rig.run(session, search, search, "Nothing fits.")
+        assert all(json.loads(answer.text)["matches"] for answer in heard.answers)
+    heard = await rig.run(session, search, search, search, "Nothing fits.")
+    found = [bool(json.loads(answer.text)["matches"]) for answer in heard.answers]
+    assert found == [True, True, False]

@@ -1,6 +1,9 @@
 """When the drawer closes, and what the model sees then."""
 
+import re
 from collections.abc import Callable
+from math import nan
+from typing import Any
 
 import pytest
 
@@ -12,6 +15,7 @@ from tooldrawer import (
     Config,
     Drawer,
     FunctionToolset,
+    SearchPolicy,
     Tool,
     errors,
 )
@@ -152,9 +156,57 @@ async def test_an_unknown_context_length_counts_as_two_hundred_thousand(
 async def test_the_decision_comes_with_its_reasons(numbered: Numbered) -> None:
     assembly = await drawer(numbered("a", 3)).session(context_length=3_000).tools()
     assert assembly.deferrable_tokens == 300
-    assert assembly.reason == (
-        "300 tokens of deferrable schemas reach the threshold of 300 (10 % of 3,000)"
+    assert assembly.reason == ("300 tokens of deferrable schemas ≥ threshold 300 (10 % of 3,000)")
+
+
+@requirement("ACT-7")
+async def test_a_threshold_between_two_numbers_is_not_rounded_into_a_contradiction(
+    numbered: Numbered,
+) -> None:
+    assembly = await drawer(numbered("a", 3)).session(context_length=3_004).tools()
+    assert not assembly.active
+    assert assembly.explanation == (
+        "Tool search is inactive: 300 tokens of deferrable schemas < threshold 301 (10 % of 3,004)."
     )
+
+
+@requirement("ACT-1")
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"enabled": "maybe"}, "enabled is 'maybe', expected auto, on, off or benefit"),
+        ({"enabled": True}, "enabled is True, expected auto, on, off or benefit"),
+        ({"threshold_pct": 150}, "threshold_pct is 150, expected a number from 0 to 100"),
+        ({"threshold_pct": -1}, "threshold_pct is -1, expected a number from 0 to 100"),
+        ({"threshold_pct": nan}, "threshold_pct is nan, expected a number from 0 to 100"),
+        ({"threshold_pct": "10"}, "threshold_pct is '10', expected a number from 0 to 100"),
+        ({"listing": "some"}, "listing is 'some', expected off, toolsets, names or full"),
+        ({"listing_max_tokens": -5}, "listing_max_tokens is -5, expected a number from 0"),
+        ({"pinned": "get_me"}, "pinned is 'get_me', expected a tuple"),
+    ],
+)
+def test_a_policy_with_a_wrong_value_is_refused_where_it_is_made(
+    wrong: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(errors.ConfigError, match=re.escape(f"AssemblyPolicy.{said}")):
+        AssemblyPolicy(**wrong)
+
+
+@requirement("BR-10")
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"max_limit": 999}, "max_limit is 999, expected a whole number from 1 to 50"),
+        ({"default_limit": 0}, "default_limit is 0, expected a whole number from 1 to 50"),
+        ({"default_limit": 2.5}, "default_limit is 2.5, expected a whole number from 1 to 50"),
+        ({"most_in_a_row": 0}, "most_in_a_row is 0, expected a whole number from 1"),
+    ],
+)
+def test_search_settings_with_a_wrong_value_are_refused_where_they_are_made(
+    wrong: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(errors.ConfigError, match=re.escape(f"SearchPolicy.{said}")):
+        SearchPolicy(**wrong)
 
 
 @requirement("ACT-8")

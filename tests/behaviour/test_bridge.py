@@ -14,7 +14,6 @@ from tooldrawer import (
     Function,
     FunctionToolset,
     Scope,
-    SearchPolicy,
     Session,
     StaticToolset,
 )
@@ -238,23 +237,6 @@ async def test_the_limit_has_a_default_and_is_clamped(
     session = Drawer([numbered("task", 30)], config=ON).session()
     found = await reply(session, "tool_search", {"query": "do task", "limit": limit})
     assert len(found["matches"]) == count
-
-
-@requirement("BR-11")
-async def test_searching_in_a_row_is_advised_against_then_stopped_until_a_call(
-    numbered: Numbered,
-) -> None:
-    config = Config(assembly=ON.assembly, search=SearchPolicy(most_in_a_row=4))
-    session = Drawer([numbered("task", 3)], config=config).session()
-    replies = [await reply(session, "tool_search", {"query": "task"}) for _ in range(4)]
-    assert ["advice" in found for found in replies] == [False, False, True, True]
-    stopped = await session.call("tool_search", {"query": "task"})
-    assert stopped.is_error
-    assert "no more results" in stopped.text
-    assert (await session.call("tool_call", {"name": "nowhere"})).is_error
-    assert (await session.call("tool_search", {"query": "task"})).is_error
-    assert not (await session.call("task_1")).is_error
-    assert not (await session.call("tool_search", {"query": "task"})).is_error
 
 
 async def test_search_looks_into_the_drawer_only_while_it_is_closed() -> None:

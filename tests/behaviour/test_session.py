@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -191,6 +192,35 @@ async def test_calls_may_be_values_pairs_or_mappings(numbered: Numbered) -> None
     assert [result.call_id for result in results] == ["1", "", "3", ""]
     assert [result.text for result in results[:3]] == ["a 0 ", "a 1 x", "a 2 y"]
     assert results[3].is_error
+
+
+CHAT = {"id": "7", "type": "function", "function": {"name": "a_0", "arguments": '{"text": "x"}'}}
+RESPONSES = {
+    "id": "fc_1",
+    "type": "function_call",
+    "call_id": "7",
+    "name": "a_0",
+    "arguments": '{"text": "x"}',
+}
+MESSAGES = {"type": "tool_use", "id": "7", "name": "a_0", "input": {"text": "x"}}
+
+
+@pytest.mark.parametrize("call", [CHAT, RESPONSES, MESSAGES], ids=["chat", "responses", "messages"])
+async def test_calls_may_be_entries_as_a_provider_sent_them(
+    numbered: Numbered, call: dict[str, Any]
+) -> None:
+    (result,) = await Drawer([numbered("a", 1)]).session().call_all([call])
+    assert (result.call_id, result.text) == ("7", "a 0 x")
+
+
+async def test_a_child_ends_with_its_parent(drawer: Drawer) -> None:
+    async with drawer.session("parent") as parent:
+        child = parent.child()
+        grandchild = child.child()
+        assert not (await grandchild.call("tool_search", {"query": "note"})).is_error
+    for session in (child, grandchild):
+        with pytest.raises(errors.SessionClosed, match="'parent'"):
+            await session.call("tool_search", {"query": "note"})
 
 
 async def test_a_session_that_was_left_says_so(drawer: Drawer) -> None:

@@ -1,4 +1,4 @@
-"""Why the drawer is open or closed can be read."""
+"""Why tool search is active or inactive can be read."""
 
 from tests.cli.catalogs import TOOLS
 from tests.cli.shell import Shell
@@ -41,13 +41,13 @@ def test_explain_shows_an_open_drawer_when_the_context_is_long(library: Shell) -
 @requirement("ACT-7")
 def test_explain_tells_people_the_same(library: Shell) -> None:
     closed = library.run("explain", "--context-length", "1000", *LISTS).text
-    assert closed.startswith("The drawer is closed: ")
-    assert "reach the threshold of 100 (10 % of 1,000)" in closed
-    assert f"{TOOLS} tools are in it" in closed
+    assert closed.startswith("Tool search is active: ")
+    assert "≥ threshold 100 (10 % of 1,000)" in closed
+    assert f"{TOOLS} tools are deferred" in closed
     assert "tool_search" in closed
     opened = library.run("explain", *LISTS).text
-    assert opened.startswith("The drawer is open: ")
-    assert "below the threshold of 20,000 (10 % of 200,000)" in opened
+    assert opened.startswith("Tool search is inactive: ")
+    assert "< threshold 20,000 (10 % of 200,000)" in opened
     assert f"All {TOOLS} tools are shown" in opened
     assert "mcp_garage_check_tyres" in opened
 

@@ -75,8 +75,8 @@ def test_the_gateway_its_drawer_and_its_servers_are_shown(shell: Shell) -> None:
         "tooldrawer.yaml, bridge"
     )
     assert lines[1] == (
-        "The drawer is closed: 22,000 tokens are 11.0 % of 200,000. 1,030 of 1,034 tools are in "
-        "it; the array costs 412 tokens a turn instead of 22,000."
+        "Tool search is active: 22,000 tokens are 11.0 % of 200,000. 1,030 of 1,034 tools are "
+        "deferred; the array costs 412 tokens a turn instead of 22,000."
     )
     assert lines[2] == "Sessions 2, calls in flight 1."
     assert "server state starts tools tokens" in lines
@@ -90,7 +90,7 @@ def test_an_open_drawer_is_told(shell: Shell) -> None:
     drawer: Json = {"active": False, "reason": "3 tools", "tools": 3, "array_tokens": 900}
     with gateway(shell, drawer=drawer, transport="stdio", address="stdio"):
         shown = user(shell).run("status").text
-    assert "The drawer is open: 3 tools. All 3 tools are shown: 900 tokens.\n" in shown
+    assert "Tool search is inactive: 3 tools. All 3 tools are shown: 900 tokens.\n" in shown
     assert f"Gateway {os.getpid()}, stdio, up " in shown
 
 

@@ -200,6 +200,14 @@ async def test_a_changed_endpoint_is_asked_from_the_next_search_on(
     assert drawer.search is not before
 
 
+@requirement("BR-10")
+@pytest.mark.parametrize(("most", "default"), [(3, 3), (5, 5), (8, 5)])
+def test_the_default_limit_follows_a_smaller_maximum(most: int, default: int) -> None:
+    text = f"tools: {{tool_search: {{max_search_limit: {most}}}}}"
+    search = parse(text, name="t.yaml").search
+    assert (search.default_limit, search.max_limit) == (default, most)
+
+
 @pytest.mark.anyio
 @requirement("CFG-2")
 async def test_other_changes_of_the_file_keep_what_was_indexed(

@@ -9,7 +9,7 @@ from tests.cli.shell import Shell
 from tooldrawer.demo.desk import toolsets
 
 CHAPTERS = (
-    "The drawer is closed: ",
+    "Tool search is active: ",
     "The model sees: tool_search, tool_describe, tool_call: ",
     "calls: tool_search ",
     "searched 'create calendar event with guests': create_event",

@@ -98,7 +98,7 @@ def test_the_wheel_works_where_only_it_and_its_needs_are_installed(
     )
 
     told = _run(programs / "tooldrawer", "demo", cwd=empty)
-    assert told.startswith("The drawer is closed: ")
+    assert told.startswith("Tool search is active: ")
     assert "\nLedger: saved " in told
 
     assert printed(LIBRARY, python=programs / "python", cwd=empty).splitlines() == [

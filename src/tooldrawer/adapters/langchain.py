@@ -18,7 +18,7 @@ try:
         ToolCallRequest,
         hook_config,
     )
-    from langchain_core.messages import AIMessage, ToolMessage
+    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
     from langchain_core.tools import BaseTool
 except ImportError as missing:
     raise ImportError(
@@ -53,6 +53,8 @@ class DrawerMiddleware(AgentMiddleware):
     ) -> ModelResponse[Any]:
         """Put the array after the agent's own tools."""
         self._own = frozenset(tool.name for tool in request.tools if isinstance(tool, BaseTool))
+        if request.messages and isinstance(request.messages[-1], HumanMessage):
+            self.session.note_user_message()
         shown = (await self.session.tools()).openai()
         return await handler(request.override(tools=[*request.tools, *shown]))
 

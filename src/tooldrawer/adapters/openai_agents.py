@@ -70,6 +70,7 @@ class DrawerAgent(Agent[TContext]):
 
     def __post_init__(self) -> None:
         self._offer = _Offer(self.drawer_session)
+        self._run_context: RunContextWrapper[TContext] | None = None
         # A clone may have another session, and then a model that was wrapped with the first one's.
         model = self.model.model if isinstance(self.model, DrawerModel) else self.model
         if isinstance(model, Model):
@@ -78,6 +79,9 @@ class DrawerAgent(Agent[TContext]):
 
     async def get_all_tools(self, run_context: RunContextWrapper[TContext]) -> list[Tool]:
         """The agent's own tools, then the session's array for the next request."""
+        if run_context is not self._run_context:  # a run begins with what the user wrote
+            self._run_context = run_context
+            self.drawer_session.note_user_message()
         own = await super().get_all_tools(run_context)
         return [*own, *self._offer.shown(await self.drawer_session.tools())]
 

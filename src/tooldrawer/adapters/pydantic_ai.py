@@ -36,6 +36,7 @@ class DrawerToolset(AbstractToolset[AgentDepsT]):
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  their word
         self.session = session
         self._id = id
+        self._run_id: str | None = None
         self._assembly: Assembly | None = None
         self._definitions: dict[str, ToolDefinition] = {}
 
@@ -46,6 +47,9 @@ class DrawerToolset(AbstractToolset[AgentDepsT]):
 
     async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
         """The array for the next request."""
+        if ctx.run_id != self._run_id:  # a run begins with what the user wrote
+            self._run_id = ctx.run_id
+            self.session.note_user_message()
         assembly = await self.session.tools()
         if assembly is not self._assembly:
             self._definitions = {tool.name: _definition(tool) for tool in assembly.tools}

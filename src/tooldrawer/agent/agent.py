@@ -117,6 +117,7 @@ class Agent:
             ModelFailed: The model gave no answer.
         """
         self.tasks += 1
+        self.session.note_user_message()
         await self._close()
         await self.conversation.keep(Said(text=text))
         answer = Answered()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from typing import Literal, assert_never
 
 from tooldrawer.assembly import listing
@@ -24,7 +25,7 @@ class Assembly:
     tools: tuple[Tool, ...]
     """What the model sees: the direct tools in their order, then the bridge when it is active."""
     active: bool
-    """Whether the drawer is closed: deferrable tools are behind the bridge."""
+    """Whether the bridge replaces the deferrable tools."""
     direct: tuple[Tool, ...]
     deferred: tuple[Tool, ...]
     """In the drawer; empty when inactive."""
@@ -39,9 +40,14 @@ class Assembly:
     listing: str
     """What the bridge says is in the drawer."""
     reason: str
-    """Why the drawer is open or closed, for people."""
+    """Why tool search is active or inactive, for people."""
     why_direct: tuple[Why, ...]
     """For each of `direct`."""
+
+    @property
+    def explanation(self) -> str:
+        """Whether tool search is active, and why, in a sentence."""
+        return f"Tool search is {'active' if self.active else 'inactive'}: {self.reason}."
 
     @property
     def saved_tokens(self) -> int:
@@ -156,16 +162,16 @@ def _decided(
 ) -> tuple[bool, str]:
     match policy.enabled:
         case "off":
-            return False, "tool search is off"
+            return False, "it is switched off"
         case "on":
-            return True, "tool search is always on"
+            return True, "it is switched on"
         case "auto":
             threshold = policy.threshold(context)
             active = tokens >= threshold
-            relation = "reach" if active else "are below"
+            # Rounded up: whole tokens are below the threshold exactly if they are below that.
             return active, (
-                f"{tokens:,} tokens of deferrable schemas {relation} the threshold of "
-                f"{float(threshold):,.0f} ({policy.threshold_pct:g} % of {context:,})"
+                f"{tokens:,} tokens of deferrable schemas {'≥' if active else '<'} threshold "
+                f"{ceil(threshold):,} ({policy.threshold_pct:g} % of {context:,})"
             )
         case "benefit":
             model = policy.benefit

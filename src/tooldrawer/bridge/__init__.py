@@ -10,6 +10,7 @@ from tooldrawer.bridge.requests import (
     unnested,
 )
 from tooldrawer.bridge.schemas import BRIDGE, BridgeNames, bridge_tools, native_search
+from tooldrawer.bridge.search_limit import SearchLimit
 from tooldrawer.bridge.signature import signature
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "CallTool",
     "DescribeTools",
     "Request",
+    "SearchLimit",
     "SearchPolicy",
     "SearchTools",
     "bridge_tools",

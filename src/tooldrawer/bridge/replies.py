@@ -84,6 +84,15 @@ def nothing_fits(
         shown //= 2
 
 
+def search_limit_reply(*, available: int, in_a_row: int) -> dict[str, Json]:
+    """The reply without matches to a model that has only searched for too many turns."""
+    hint = (
+        f"Not searched: {in_a_row - 1} searches in a row without a call. Call one of the tools "
+        "found so far, or tell the user that no tool fits."
+    )
+    return {"matches": [], "total_available": available, "hint": hint}
+
+
 def describe_reply(tool: Tool) -> dict[str, Json]:
     """The full schema, as the model would have seen it in its tools array."""
     reply: dict[str, Json] = {

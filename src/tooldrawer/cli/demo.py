@@ -58,7 +58,7 @@ class _Telling:
 
     def _opened(self, assembly: Assembly) -> None:
         shown = ", ".join(tool.name for tool in assembly.tools)
-        self._say("The drawer is closed", f"{assembly.reason}.", "bold")
+        self._say("Tool search is active", f"{assembly.reason}.", "bold")
         self._say(
             "The model sees",
             f"{shown}: {assembly.array_tokens:,} tokens instead of "

@@ -166,7 +166,7 @@ def explain(
     scope: ScopeOption = None,
     json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
 ) -> None:
-    """Say why the drawer is open or closed, and what the model would see."""
+    """Explain why tool search is active or inactive, and what the model would see."""
     place = opened(catalog, config, scope=scope)
     session = place.drawer.session(scope=place.scope, context_length=context_length)
     try:
@@ -177,12 +177,11 @@ def explain(
     if json:
         show_json(_assembly_json(assembly, [costs.of(tool) for tool in assembly.tools]))
         return
-    state = "closed" if assembly.active else "open"
-    show(f"The drawer is {state}: {assembly.reason}.")
+    show(assembly.explanation)
     kept = len(assembly.deferred)
     if assembly.active:
         show(
-            f"{kept:,} tools are in it; the array costs {assembly.array_tokens:,} tokens a turn "
+            f"{kept:,} tools are deferred; the array costs {assembly.array_tokens:,} tokens a turn "
             f"instead of {assembly.array_tokens + assembly.saved_tokens:,}.\n"
         )
     else:

@@ -97,8 +97,7 @@ class Slash:
         table(("toolset", "shown", "in the drawer"), rows, numbers=2)
         own = [tool.name for tool in assembly.direct]
         tell(f"Shown to the model: {', '.join(own) or 'none'}.")
-        state = "closed" if assembly.active else "open"
-        tell(f"The drawer is {state}: {assembly.reason}.")
+        tell(assembly.explanation)
         for upstream in self._station.servers.unknown():
             status = upstream.status
             tell(f"{status.name} is {status.state}{f': {status.error}' if status.error else '.'}")

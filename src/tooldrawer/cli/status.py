@@ -67,11 +67,12 @@ def _drawer(drawer: JsonObject) -> str:
         return "No client has asked for tools yet."
     reason = f": {why}" if (why := _text(drawer, "reason")) else ""
     tools, array = _count(drawer, "tools"), _count(drawer, "array_tokens")
+    deferred, whole = _count(drawer, "deferred"), _count(drawer, "schema_tokens")
     if not drawer.get("active"):
-        return f"The drawer is open{reason}. All {tools} tools are shown: {array} tokens."
+        return f"Tool search is inactive{reason}. All {tools} tools are shown: {array} tokens."
     return (
-        f"The drawer is closed{reason}. {_count(drawer, 'deferred')} of {tools} tools are in it; "
-        f"the array costs {array} tokens a turn instead of {_count(drawer, 'schema_tokens')}."
+        f"Tool search is active{reason}. {deferred} of {tools} tools are deferred; "
+        f"the array costs {array} tokens a turn instead of {whole}."
     )
 
 

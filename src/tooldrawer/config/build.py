@@ -146,15 +146,18 @@ class Builder:
 
     def _search(self) -> SearchPolicy:
         section = self._shape.tools.tool_search
-        if section.search_default_limit > section.max_search_limit:
+        default = section.search_default_limit
+        if default is None:
+            default = min(SearchPolicy().default_limit, section.max_search_limit)
+        if default > section.max_search_limit:
             self._wrong(
                 (*_SEARCH, "search_default_limit"),
-                f"is {section.search_default_limit}, expected at most max_search_limit, "
+                f"is {default}, expected at most max_search_limit, "
                 f"which is {section.max_search_limit}",
                 after=((*_SEARCH, "max_search_limit"),),
             )
         return SearchPolicy(
-            default_limit=section.search_default_limit,
+            default_limit=default,
             max_limit=section.max_search_limit,
             reply_max_tokens=section.search_reply_max_tokens,
             most_in_a_row=section.max_searches_in_a_row,

@@ -108,8 +108,8 @@ class ToolSearchSection:
         _policy.threshold_pct
     )
     search_default_limit: Annotated[
-        int, Interval(ge=1, le=50), Expected("a whole number from 1 to 50")
-    ] = _search.default_limit
+        int | None, Interval(ge=1, le=50), Expected("a whole number from 1 to 50")
+    ] = None
     max_search_limit: Annotated[
         int, Interval(ge=1, le=50), Expected("a whole number from 1 to 50")
     ] = _search.max_limit

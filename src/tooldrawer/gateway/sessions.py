@@ -74,6 +74,7 @@ class Sessions:
             scope=scope or Scope(),
             context_length=self._drawer.config.context_length,
             host=self._host(scope),
+            refuses_searches=False,  # a client calls other tools than ours, unseen from here
         )
 
     def _forget(self) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from math import ceil
 from typing import cast
 
 from tooldrawer.assembly import Assembly
@@ -71,8 +72,8 @@ class Stance:
             return f"the tools of {named(unknown)} are not known yet"
         if self._reached and plain.deferrable_tokens >= _OPENS_AT * plain.threshold_tokens:
             return (
-                f"{plain.deferrable_tokens:,} tokens of deferrable schemas are below the threshold "
-                f"of {plain.threshold_tokens:,.0f}, but not by a fifth: it stays closed"
+                f"{plain.deferrable_tokens:,} tokens of deferrable schemas < threshold "
+                f"{ceil(plain.threshold_tokens):,}, but not by a fifth, so it stays active"
             )
         return ""
 

@@ -20,7 +20,7 @@ def test_tools_are_listed_by_toolset(workshop: Shell) -> None:
     rows = [line.split() for line in ran.out.splitlines()]
     assert ["core", "9", "0"] in rows
     assert ["workshop", "0", "8"] in rows
-    assert "The drawer is closed" in ran.out
+    assert "Tool search is active" in ran.out
     assert server.requests == []
 
 
