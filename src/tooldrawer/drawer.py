@@ -33,6 +33,7 @@ from tooldrawer.upstream.disabled import describe_disabled
 from tooldrawer.upstream.spec import UpstreamSpec
 
 if TYPE_CHECKING:
+    from tooldrawer.config import WatchedFile
     from tooldrawer.search.embedder import Embedder
     from tooldrawer.upstream.pool import Pool
     from tooldrawer.upstream.upstream import Upstream
@@ -67,7 +68,7 @@ class Drawer:
         self._approver = approver
         self._grants = grants or Grants()
         self._counter = counter or default_counter()
-        self._file: _File | None = None
+        self._file: WatchedFile | None = None
         self._adjust: Callable[[Config], Config] = lambda config: config
         self._pool: Pool | None = None
         self._lazy = False
@@ -114,7 +115,9 @@ class Drawer:
         Raises:
             ConfigError: The file is missing, or wrong elsewhere than in a server's entry.
         """
-        file = _File((configuration.find() if path is None else Path(path)).absolute())
+        file = configuration.WatchedFile(
+            (configuration.find() if path is None else Path(path)).absolute()
+        )
         drawer = cls(
             toolsets,
             config=adjust(configuration.gather(file.path)),
@@ -159,6 +162,7 @@ class Drawer:
     async def refresh(self) -> Parts:
         """What sessions use, after a changed file was applied."""
         if self._file is not None and self._file.has_changed():
+            await self._file.wait_until_quiet()
             await anyio.to_thread.run_sync(self._reload, self._file)
             if self._pool is not None:
                 self._offer(self._pool)
@@ -212,7 +216,7 @@ class Drawer:
         """Write what the sinks still hold and end the subscriptions."""
         self.activity.close()
 
-    def _reload(self, file: "_File") -> None:
+    def _reload(self, file: "WatchedFile") -> None:
         # Whoever comes while another applies the change waits for it: a call must not run under
         # settings that were already taken back.
         with self._reloading:
@@ -221,11 +225,13 @@ class Drawer:
                 return
             known = self.config.disabled
             try:
-                config, kept = _keep_running(
-                    self._adjust(configuration.gather(file.path)), self.config
-                )
+                text = file.check_complete()
+                config = self._adjust(configuration.gather(file.path))
+                if file.stamp() != stamp:  # it is being written: the next turn or call looks again
+                    return
+                config, kept = _keep_running(config, self.config)
                 self._apply(config)
-                error = "\n".join(kept)
+                file.applied, error = text, "\n".join(kept)
             except ToolDrawerError as wrong:
                 error = str(wrong)
             file.seen, self.mistake = stamp, error
@@ -325,26 +331,3 @@ class _DisabledServers:
         return describe_disabled(
             spec for spec in self._servers() if scope.admits_toolset(spec.toolset)
         )
-
-
-class _File:
-    """A configuration file with what is read beside it, and which state of them was read."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._all = configuration.sources(path)
-        self.seen = self.stamp()
-
-    def has_changed(self) -> bool:
-        return self.stamp() != self.seen
-
-    def stamp(self) -> tuple[tuple[int, int, int] | None, ...]:
-        return tuple(map(_state, self._all))
-
-
-def _state(file: Path) -> tuple[int, int, int] | None:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino

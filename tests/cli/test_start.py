@@ -75,3 +75,12 @@ def test_config_check_names_the_servers_that_cannot_start(shell: Shell) -> None:
     assert (tide["name"], tide["variables"]) == ("tide", ["NOT_SET_HERE"])
     with_key = shell.with_variables(NOT_SET_HERE="tided")
     assert "mcp servers 2" in with_key.run("config", "check", "tooldrawer.yaml").text
+
+
+@requirement("CFG-2")
+def test_config_check_rejects_a_file_without_settings(shell: Shell) -> None:
+    shell.write("tooldrawer.yaml", "")
+    assert shell.run("config", "check", "tooldrawer.yaml").refusal == (
+        "tooldrawer.yaml:1: the file has no settings in it; add servers with `tooldrawer import "
+        "--write tooldrawer.yaml`, write some, or delete the file.\n"
+    )

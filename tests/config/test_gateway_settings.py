@@ -41,7 +41,7 @@ def test_every_setting_of_the_gateway_is_read() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["", "gateway:", "gateway: {}"])
+@pytest.mark.parametrize("text", ["model:", "gateway:", "gateway: {}"])
 def test_without_them_it_serves_the_bridge_to_this_machine(text: str) -> None:
     options = read(text).gateway
     assert options == GatewayOptions()

@@ -250,3 +250,97 @@ async def test_all_sessions_of_a_drawer_see_the_change(opened: Opened, write: Wr
     write("tools: {tool_search: {enabled: on}}")
     assert await shown(first) == await shown(second) == BRIDGE
     assert len(reports(drawer)) == 1
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# nothing yet\n", "---\n", "null\n"])
+async def test_a_file_without_settings_is_reported_and_the_last_good_one_stays(
+    opened: Opened, write: Write, text: str
+) -> None:
+    drawer = opened("mcp_servers: {clock: {command: clockd}}\napprovals: {deny: [add_note]}\n")
+    session = drawer.session()
+    write(text)
+    await shown(session)
+    assert [server.name for server in drawer.config.servers] == ["clock"]
+    assert (await called(session, "add_note", title="a")).is_error
+    (event,) = reports(drawer)
+    assert (
+        "the file has no settings in it; add servers with `tooldrawer import --write "
+        in event.error
+    )
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n"])
+async def test_a_file_without_settings_stops_the_start(opened: Opened, text: str) -> None:
+    with pytest.raises(ConfigError, match="has no settings in it"):
+        opened(text)
+
+
+WHOLE = """\
+tools:
+  tool_search:
+    enabled: on
+mcp_servers:
+  clock:
+    command: clockd
+    args: [--loud]
+  tide:
+    command: tided
+approvals:
+  deny: [delete_note]
+"""
+
+
+async def test_a_file_that_is_cut_off_within_a_line_or_before_its_servers_changes_nothing(
+    opened: Opened, write: Write
+) -> None:
+    drawer = opened(WHOLE)
+    before, servers = drawer.config, WHOLE.index("  clock:")
+    cuts = [at for at in range(len(WHOLE)) if at <= servers or not WHOLE[:at].endswith("\n")]
+    for at in cuts:
+        write(WHOLE[:at])
+        await drawer.refresh()
+        assert drawer.config is before
+        assert drawer.mistake
+
+
+async def test_a_file_that_ends_in_the_middle_of_a_line_is_not_applied(
+    opened: Opened, write: Write
+) -> None:
+    drawer = opened(WHOLE)
+    write(WHOLE[: WHOLE.index("delete_note")] + "d]")
+    await drawer.refresh()
+    assert "ends in the middle of a line, so it may be half-written" in drawer.mistake
+    write(WHOLE.replace("delete_note", "d"))
+    await drawer.refresh()
+    assert drawer.mistake == ""
+
+
+@pytest.mark.parametrize("text", ["model: {}\n", "model: {}\nmcp_servers:\n"])
+async def test_a_file_that_lost_its_servers_is_not_applied(
+    opened: Opened, write: Write, text: str
+) -> None:
+    drawer = opened(WHOLE)
+    write(text)
+    await drawer.refresh()
+    assert len(drawer.config.servers) == 2
+    assert "to stop all servers, write `mcp_servers: {}`." in drawer.mistake
+    write("mcp_servers: {}\n")
+    await drawer.refresh()
+    assert (drawer.config.servers, drawer.mistake) == ((), "")
+
+
+async def test_a_file_that_is_being_written_is_applied_when_it_is_complete(
+    path: Path, opened: Opened
+) -> None:
+    drawer = opened(WHOLE)
+    half = WHOLE.index("  tide:")
+    file = path.open("w", encoding="utf-8")
+    file.write(WHOLE[:half])
+    file.flush()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(drawer.refresh)
+        await anyio.wait_all_tasks_blocked()
+        file.write(WHOLE[half:])
+        file.close()
+    assert [server.name for server in drawer.config.servers] == ["clock", "tide"]
+    assert all(len(event.error) == 0 for event in reports(drawer))

@@ -9,6 +9,7 @@ from tests.requirements import requirement
 from tooldrawer import ActivityOptions, BenefitModel, Config, Limits, Rules, SearchPolicy
 from tooldrawer.assembly import CORE
 from tooldrawer.config import AgentOptions, ModelOptions, parse
+from tooldrawer.errors import ConfigError
 from tooldrawer.ledger import Prices
 
 
@@ -173,8 +174,15 @@ def test_a_core_of_everything_leaves_the_bridge_its_names() -> None:
 
 
 @requirement("CFG-2")
-@pytest.mark.parametrize("text", ["", "\n\n", "# nothing yet\n", "---\n", "~", "{}", "\ufeff"])
-def test_an_empty_file_means_the_defaults(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "\n\n", "# nothing yet\n", "---\n", "~", "\ufeff"])
+def test_a_file_without_settings_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="the file has no settings in it; add servers"):
+        read(text)
+
+
+@requirement("CFG-2")
+@pytest.mark.parametrize("text", ["{}", "model:", "tools: {}"])
+def test_empty_settings_mean_the_defaults(text: str) -> None:
     assert read(text) == Config()
 
 

@@ -106,3 +106,18 @@ async def test_a_list_of_the_folder_can_have_the_broken_entry(tmp_path: Path) ->
         await rig.settled()
         assert json.dumps(rig.gateway.status()).count("NOT_SET_HERE") == 1
         assert await rig.listed() == ["tool_search", "tool_describe", "tool_call"]
+
+
+@requirement("CFG-2")
+@pytest.mark.parametrize("text", ["", "tools: {}\n", "mcp_servers:\n"])
+async def test_an_empty_or_half_written_file_stops_no_server(tmp_path: Path, text: str) -> None:
+    file = goods(tmp_path / "goods.json", tool("dig", "Dig a hole"))
+    async with rigged(tmp_path, document({"garden": shelf(file)})) as rig:
+        await rig.settled()
+        rig.path.write_text(text, encoding="utf-8")
+        async with rig.client(STATELESS) as client:
+            assert not (await called(client, "mcp_garden_dig")).is_error
+            assert await found(client, "dig a hole") == ["mcp_garden_dig"]
+        await eventually(lambda: rig.gateway.status()["mistake"])
+        (garden,) = rig.gateway.upstreams()
+        assert (garden.status.state, garden.status.starts) == ("up", 1)

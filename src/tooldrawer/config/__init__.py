@@ -17,10 +17,11 @@ from tooldrawer.config.settings import (
 
 if TYPE_CHECKING:
     from tooldrawer.config.loading import find, gather, load, parse, sources
+    from tooldrawer.config.watched_file import WatchedFile
 
 __all__ = [
-    "ActivityOptions", "AgentOptions", "Config", "GatewayOptions", "ModelOptions", "find",
-    "gather", "load", "parse", "sources",
+    "ActivityOptions", "AgentOptions", "Config", "GatewayOptions", "ModelOptions", "WatchedFile",
+    "find", "gather", "load", "parse", "sources",
 ]  # fmt: skip
 
 
@@ -28,4 +29,6 @@ def __getattr__(name: str) -> object:
     if name in ("find", "gather", "load", "parse", "sources"):
         # Not a module called `load`: importing it would put it in the place of the function.
         return getattr(import_module("tooldrawer.config.loading"), name)
+    if name == "WatchedFile":
+        return getattr(import_module("tooldrawer.config.watched_file"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

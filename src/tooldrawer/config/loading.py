@@ -150,6 +150,10 @@ def _servers(
 
 def _settings(text: str, name: str, environment: Mapping[str, str]) -> Config:
     document = Document(text)
+    if document.value is None and not document.mistakes:
+        how = f"add servers with `tooldrawer import --write {name}`, write some, or delete the file"
+        mistake = Mistake((), f"has no settings in it; {how}")
+        raise ConfigError(*sentences([mistake], document.line, name))
     filling = Filling(environment)
     value = filling.fill(spelled_out(document.value))
     shape, wrong = checked(value, secret=filling.filled)
