@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import TypeAlias
@@ -46,6 +47,11 @@ class Catalog:
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
+
+    @cached_property
+    def sources(self) -> frozenset[str]:
+        """The toolsets that have a tool here."""
+        return frozenset(tool.source for tool in self.tools)
 
     @property
     def fingerprint(self) -> str:

@@ -20,6 +20,7 @@ from tooldrawer.config import Config
 from tooldrawer.dispatch import Approver, Dispatcher, Grants, Guardrail, Hook, Permission
 from tooldrawer.errors import ConfigError, ToolDrawerError
 from tooldrawer.parts import Parts
+from tooldrawer.patterns import server_namings
 from tooldrawer.registry import Registry
 from tooldrawer.scope import Scope
 from tooldrawer.search import SearchEngine
@@ -151,7 +152,8 @@ class Drawer:
             self,
             scope=Scope() if scope is None else scope,
             context_length=context_length or self.config.context_length,
-            host=host or _DisabledServers(lambda: self.config.servers),
+            host=host
+            or _DisabledServers(lambda: self.config.servers, lambda: self.config.name_template),
         )
 
     @property
@@ -318,8 +320,10 @@ def _keep_running(after: Config, before: Config) -> tuple[Config, list[str]]:
 class _DisabledServers:
     """A `Host` that only says which servers of the configuration cannot start."""
 
-    def __init__(self, servers: Callable[[], Iterable[UpstreamSpec]]) -> None:
-        self._servers = servers
+    def __init__(
+        self, servers: Callable[[], Iterable[UpstreamSpec]], template: Callable[[], str]
+    ) -> None:
+        self._servers, self._template = servers, template
 
     def keep_closed(self, plain: Assembly) -> str:
         """Leave the decision to the settings."""
@@ -328,6 +332,8 @@ class _DisabledServers:
 
     def missing(self, scope: Scope) -> str:
         """Name those of the scope."""
+        servers = tuple(self._servers())
+        namings = server_namings((spec.toolset for spec in servers), template=self._template())
         return describe_disabled(
-            spec for spec in self._servers() if scope.admits_toolset(spec.toolset)
+            spec for spec in servers if scope.may_name(spec.toolset, namings[spec.toolset])
         )

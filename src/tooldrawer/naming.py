@@ -7,11 +7,10 @@ from dataclasses import replace
 from hashlib import blake2b
 from types import MappingProxyType
 
-from tooldrawer.tool import Tool
+from tooldrawer.tool import DEFAULT_TEMPLATE, Tool
 
 MAX_LENGTH = 64
 """OpenAI and Gemini refuse longer names (Anthropic takes 128)."""
-DEFAULT_TEMPLATE = "mcp_{server}_{tool}"
 _REFUSED = re.compile(r"[^A-Za-z0-9_-]")
 _HASH_LENGTH = 8
 
@@ -23,8 +22,13 @@ def mcp_name(server: str, tool: str, *, template: str = DEFAULT_TEMPLATE) -> str
 
 def fitting(name: str, *, identity: str) -> str:
     """`name` with refused characters replaced, shortened by a stable hash of `identity`."""
-    clean = _REFUSED.sub("_", name) or "tool"
+    clean = with_accepted_characters(name) or "tool"
     return clean if len(clean) <= MAX_LENGTH else _with_hash(clean, identity)
+
+
+def with_accepted_characters(name: str) -> str:
+    """`name` with an underscore for every character that a provider refuses."""
+    return _REFUSED.sub("_", name)
 
 
 def fitted(tool: Tool) -> Tool:

@@ -8,8 +8,8 @@ from typing import Never, Self, cast
 
 from tooldrawer.call import ToolCall, ToolResult, is_deeper
 from tooldrawer.errors import CatalogFileError, ToolFailed
-from tooldrawer.naming import DEFAULT_TEMPLATE, fitting, mcp_name
-from tooldrawer.tool import UPSTREAM_PREFIX, Json, JsonObject, Tool
+from tooldrawer.naming import fitting, mcp_name
+from tooldrawer.tool import DEFAULT_TEMPLATE, UPSTREAM_PREFIX, Json, JsonObject, ServerNaming, Tool
 
 _MOST_LEVELS = 100
 """How deep a tool's definition may be nested; real ones have about 20."""
@@ -99,7 +99,13 @@ def upstream_tool(definition: JsonObject, *, server: str, template: str) -> Tool
     full = mcp_name(server, plain.name, template=template)
     name = fitting(full, identity=f"{plain.source}\0{plain.name}")
     long_name = "" if name == full else full
-    return replace(plain, name=name, origin_name=plain.name, long_name=long_name)
+    return replace(
+        plain,
+        name=name,
+        origin_name=plain.name,
+        long_name=long_name,
+        naming=ServerNaming(template=template),
+    )
 
 
 def _read(file: Path) -> Json:

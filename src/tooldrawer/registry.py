@@ -1,13 +1,14 @@
 """All toolsets of the process, and which of them runs a tool."""
 
 import logging
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from tooldrawer.errors import BridgeNameTaken, ToolsetBroken, ToolsetTaken, ToolsetUnknown
 from tooldrawer.naming import fitted
-from tooldrawer.tool import Tool
+from tooldrawer.patterns import similar_servers
+from tooldrawer.tool import UPSTREAM_PREFIX, ServerNaming, Tool
 from tooldrawer.toolset import Toolset
 
 _logger = logging.getLogger(__name__)
@@ -23,6 +24,18 @@ class Snapshot:
     """What each toolset offered, as it gave it."""
     tools: tuple[Tool, ...]
     """In registration order, each under a name that providers accept."""
+    similar: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """For the toolset of each server, the servers whose names begin like its own."""
+
+    def naming(self, toolset: str) -> ServerNaming:
+        """How the names of what `toolset` offers are made."""
+        own = getattr(self.toolsets.get(toolset), "naming", None)
+        naming = own if isinstance(own, ServerNaming) else ServerNaming()
+        return replace(naming, similar=self.similar.get(toolset, ()))
+
+    def listed_by(self, toolset: str) -> tuple[Tool, ...]:
+        """What `toolset` offered."""
+        return dict(zip(self.toolsets, self.listed, strict=True)).get(toolset, ())
 
     def owner(self, tool: Tool) -> Toolset:
         """The toolset that runs `tool`."""
@@ -120,13 +133,15 @@ class Registry:
         listed = tuple(map(self._listed, toolsets.values()))
         if last is not None and last.generation == generation and last.listed == listed:
             return last
-        # A tool is the toolset's that lists it, whatever it says of itself: scopes depend on it.
+        similar = similar_servers(_servers(toolsets))
         tools = tuple(
-            fitted(tool if tool.source == name else replace(tool, source=name))
+            fitted(_attributed(tool, name, similar.get(name, ())))
             for name, offered in zip(toolsets, listed, strict=True)
             for tool in offered
         )
-        new = Snapshot(generation=generation, toolsets=toolsets, listed=listed, tools=tools)
+        new = Snapshot(
+            generation=generation, toolsets=toolsets, listed=listed, tools=tools, similar=similar
+        )
         with self._lock:
             if self._generation == generation:
                 self._snapshot = new
@@ -159,3 +174,17 @@ class Registry:
         for name in names:
             if name in self._reserved:
                 raise BridgeNameTaken(name, toolset=toolset.name)
+
+
+def _servers(toolsets: Iterable[str]) -> list[str]:
+    """The toolsets that are MCP servers."""
+    return [name for name in toolsets if name.startswith(UPSTREAM_PREFIX)]
+
+
+def _attributed(tool: Tool, toolset: str, similar: tuple[str, ...]) -> Tool:
+    """The tool as its toolset's that lists it, whatever it says itself: scopes depend on it."""
+    if tool.source != toolset:
+        tool = replace(tool, source=toolset)
+    if tool.naming.similar != similar:
+        tool = replace(tool, naming=replace(tool.naming, similar=similar))
+    return tool

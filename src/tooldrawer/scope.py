@@ -3,30 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import translate
-from functools import lru_cache
 from typing import Self
 
-from tooldrawer.tool import Tool
+from tooldrawer.patterns import Reach, matches, reach, tool_matches
+from tooldrawer.tool import ServerNaming, Tool
 
 _GLOB = re.compile(r"[*?\[]")
-
-
-@lru_cache(maxsize=1024)
-def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(translate(pattern) for pattern in patterns) or r"(?!)")
-
-
-def matches(name: str, patterns: tuple[str, ...]) -> bool:
-    """Whether one of the globs fits the whole `name`; case counts."""
-    return _compiled(patterns).match(name) is not None
-
-
-def tool_matches(tool: Tool, patterns: tuple[str, ...]) -> bool:
-    """Whether one of the globs fits the tool's name, or its name before it was shortened."""
-    if matches(tool.name, patterns):
-        return True
-    return bool(tool.long_name) and matches(tool.long_name, patterns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +20,7 @@ class Scope:
     disabled_toolsets: Sequence[str] = ()
     """Globs of toolsets taken away again."""
     allow: Sequence[str] = ("*",)
-    """Globs of tool names."""
+    """Patterns of tools; see `patterns`."""
     deny: Sequence[str] = ()
     name: str = field(default="", compare=False)
     """For people: shown in the activity."""
@@ -60,16 +42,39 @@ class Scope:
     def admits(self, tool: Tool) -> bool:
         """Whether `tool` exists at all for a session of this scope."""
         return (
-            self._admits_toolset(tool.source)
-            and tool_matches(tool, tuple(self.allow))
-            and not tool_matches(tool, tuple(self.deny))
+            self._enables(tool.source)
+            and tool_matches(tool, self.allow)
+            and not tool_matches(tool, self.deny, forbids=True)
             and (self.parent is None or self.parent.admits(tool))
         )
 
-    def admits_toolset(self, name: str) -> bool:
-        """Whether the toolset `name` is enabled here and in every ancestor."""
-        return self._admits_toolset(name) and (
-            self.parent is None or self.parent.admits_toolset(name)
+    def can_admit(self, toolset: str, naming: ServerNaming | None = None) -> bool:
+        """Whether a tool of `toolset` could exist here: what decides if it is worth waiting for."""
+        allowed, is_open = self._reach(toolset, naming or ServerNaming())
+        is_possible = is_open and allowed > Reach.NOTHING
+        return is_possible and (self.parent is None or self.parent.can_admit(toolset, naming))
+
+    def may_name(self, toolset: str, naming: ServerNaming | None = None) -> bool:
+        """Whether `toolset` may be named while nothing is known of its tools.
+
+        It may where the scope admits everything of it, or spells out its name. A pattern such as
+        `*search*` could match a tool of any server; it does not give away the names of all.
+        """
+        allowed, is_open = self._reach(toolset, naming or ServerNaming())
+        is_spelled_out = allowed is Reach.NAMED or toolset.casefold() in map(
+            str.casefold, self.named_toolsets
+        )
+        is_known = allowed is Reach.ALL or (allowed > Reach.NOTHING and is_spelled_out)
+        return (
+            is_open and is_known and (self.parent is None or self.parent.may_name(toolset, naming))
+        )
+
+    def admits_everything_of(self, toolset: str, naming: ServerNaming | None = None) -> bool:
+        """Whether `toolset` is here as a whole, up to patterns that deny some of its tools."""
+        allowed, is_open = self._reach(toolset, naming or ServerNaming())
+        is_whole = is_open and allowed is Reach.ALL
+        return is_whole and (
+            self.parent is None or self.parent.admits_everything_of(toolset, naming)
         )
 
     @property
@@ -77,9 +82,15 @@ class Scope:
         """The toolsets that this scope spells out, without globs."""
         return tuple(name for name in self.toolsets if not _GLOB.search(name))
 
-    def _admits_toolset(self, name: str) -> bool:
-        enabled = matches(name, tuple(self.toolsets))
-        return enabled and not matches(name, tuple(self.disabled_toolsets))
+    def _reach(self, toolset: str, naming: ServerNaming) -> tuple[Reach, bool]:
+        """What `allow` can match of a toolset, and whether the rest leaves anything of it."""
+        denied = reach(toolset, self.deny, naming, forbids=True)
+        is_open = denied is not Reach.ALL and self._enables(toolset)
+        return reach(toolset, self.allow, naming), is_open
+
+    def _enables(self, toolset: str) -> bool:
+        enabled = matches(toolset, self.toolsets)
+        return enabled and not matches(toolset, self.disabled_toolsets)
 
 
 EVERYTHING = Scope()

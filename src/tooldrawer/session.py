@@ -11,6 +11,7 @@ import anyio
 import anyio.lowlevel
 
 from tooldrawer.activity import Assembled, CallRefused, Described, Searched, Stamp
+from tooldrawer.admission import Admission
 from tooldrawer.assembly import Assembly
 from tooldrawer.bridge import (
     CallTool,
@@ -223,9 +224,10 @@ class Session:
 
     def _toolsets(self, parts: Parts) -> tuple[str, ...]:
         """The toolsets of this scope, whether they offer anything at the moment or not."""
-        scope = self.scope
+        scope, view = self.scope, self._view()
+        admission = Admission(scope=scope, snapshot=view.snapshot, catalog=view.catalog)
         names = {*scope.named_toolsets, *(toolset.name for toolset in parts.registry)}
-        return tuple(sorted(name for name in names if scope.admits_toolset(name)))
+        return tuple(sorted(filter(admission.admits_toolset, names)))
 
     async def _answer(self, name: str, arguments: Json, parts: Parts, call_id: str) -> ToolResult:
         if str(name) != parts.policy.names.search:

@@ -13,6 +13,17 @@ Shape: TypeAlias = Literal["mcp", "openai", "anthropic"]
 NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 UPSTREAM_PREFIX = "mcp-"
 """An MCP server configured as `github` is the toolset `mcp-github`."""
+DEFAULT_TEMPLATE = "mcp_{server}_{tool}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerNaming:
+    """How the names of a server's tools are made, so that a pattern can tell server from tool."""
+
+    template: str = DEFAULT_TEMPLATE
+    similar: tuple[str, ...] = ()
+    """Other servers whose names begin like this one's: a pattern that names one of them is about
+    that one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +48,8 @@ class Tool:
     """What its source calls it, when that is not `name`."""
     long_name: str = ""
     """`name` before it was shortened or made unique; patterns match it too."""
+    naming: ServerNaming = field(default=ServerNaming(), compare=False, repr=False)
+    """How its name was made from the server's and its own."""
     raw: JsonObject = field(default_factory=dict[str, Json])
     """The definition as it arrived, so that fields nobody here knows go out again."""
     shape: Shape = "mcp"

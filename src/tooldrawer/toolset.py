@@ -12,6 +12,11 @@ def keeps_time(toolset: "Toolset") -> bool:
     return getattr(toolset, "keeps_time", False) is True
 
 
+def has_known_tools(toolset: "Toolset") -> bool:
+    """Whether its tools are known; a server may not have listed them yet."""
+    return getattr(toolset, "is_known", True) is True
+
+
 class Toolset(Protocol):
     """A named group of tools from one origin, able to list and to run them.
 

@@ -50,7 +50,9 @@ def tool(hints: JsonObject | None = None, *, trusted: bool = False) -> Tool:
         (Rules(allow=("*",), ask=("*_pay",)), Ask),
         (Rules(allow=("*",), deny=("mcp_shop_pay",)), Deny),
         (Rules(allow=("mcp_shop_*",), destructive="deny", writing="deny"), Allow),
-        (Rules(deny=("MCP_SHOP_*", "shop", "pay")), Allow),
+        (Rules(deny=("MCP_SHOP_*",)), Deny),
+        (Rules(deny=("shop", "pay")), Allow),
+        (Rules(allow=("*shop*",), writing="deny"), Deny),
         (Rules(ask=("mcp_shop_p?y",)), Ask),
     ],
 )

@@ -30,6 +30,14 @@ from tooldrawer.errors import ConfigError
 
 pytestmark = pytest.mark.anyio
 SCOPES: Document = {"buying": {"toolsets": ["mcp-shop"], "deny": ["*burn*"]}}
+FORMS: dict[str, Document] = {
+    "toolsets": SCOPES["buying"],
+    "disabled": {"disabled_toolsets": ["mcp-vault"], "deny": ["*BURN*"]},
+    "allow": {"allow": ["mcp_shop_*"], "deny": ["*burn*"]},
+    "deny": {"deny": ["mcp_vault_*", "mcp_shop_burn*"]},
+    "both": {"toolsets": ["mcp-*"], "allow": ["mcp_*_shop_*"], "deny": ["mcp_VAULT*"]},
+}
+"""One scope, written in every way."""
 TOOLS = "notifications/tools/list_changed"
 
 
@@ -95,10 +103,12 @@ async def _everything(client: Client) -> list[str]:
 
 
 @requirement("SCOPE-2")
+@pytest.mark.parametrize("form", FORMS)
 async def test_nothing_tells_what_is_outside_the_scope(
-    tmp_path: Path, era: str, servers: dict[str, Document]
+    tmp_path: Path, era: str, form: str, servers: dict[str, Document]
 ) -> None:
-    async with rigged(tmp_path, document(servers, scopes=SCOPES), scope="buying") as rig:
+    scopes = {"buying": FORMS[form]}
+    async with rigged(tmp_path, document(servers, scopes=scopes), scope="buying") as rig:
         await rig.settled()
         async with rig.client(era) as client:
             said = await _everything(client)
@@ -132,10 +142,12 @@ async def test_a_refusal_does_not_tell_what_is_hidden_from_what_is_not_there(
 
 
 @requirement("SCOPE-2")
+@pytest.mark.parametrize("form", FORMS)
 async def test_prompts_and_resources_outside_the_scope_cannot_be_had(
-    tmp_path: Path, era: str, servers: dict[str, Document]
+    tmp_path: Path, era: str, form: str, servers: dict[str, Document]
 ) -> None:
-    async with rigged(tmp_path, document(servers, scopes=SCOPES), scope="buying") as rig:
+    scopes = {"buying": FORMS[form]}
+    async with rigged(tmp_path, document(servers, scopes=scopes), scope="buying") as rig:
         await rig.settled()
         async with rig.client(era) as client:
             with pytest.raises(MCPError, match="There is no prompt of that name"):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import ceil
 from typing import Literal, assert_never
 
@@ -10,7 +9,7 @@ from tooldrawer.assembly import listing
 from tooldrawer.assembly.policy import AssemblyPolicy, known_context_length
 from tooldrawer.bridge import BRIDGE, bridge_tools, native_search
 from tooldrawer.naming import gave_way
-from tooldrawer.scope import matches, tool_matches
+from tooldrawer.patterns import tool_matches
 from tooldrawer.tokens import SchemaCosts
 from tooldrawer.tool import Json, Tool
 from tooldrawer.wire import anthropic_tool, mcp, openai
@@ -133,11 +132,15 @@ def _bridge(policy: AssemblyPolicy, listed: str, *, native: bool) -> tuple[Tool,
 
 def why_direct(tool: Tool, policy: AssemblyPolicy) -> Literal["core", "pinned"] | None:
     """Why `tool` is never deferred; nothing when it can be."""
-    # A tool that had to give way to another of its name must not take that one's place here.
-    fits = partial(matches, tool.name) if gave_way(tool) else partial(tool_matches, tool)
-    if fits(policy.core):
+    if _is_named(tool, policy.core):
         return "core"
-    return "pinned" if fits(policy.pinned) else None
+    return "pinned" if _is_named(tool, policy.pinned) else None
+
+
+def _is_named(tool: Tool, patterns: Sequence[str]) -> bool:
+    # A tool that had to give way to another of its name must not take that one's place here, and
+    # one that kept its name keeps its place, whatever servers come later.
+    return tool.name in patterns or tool_matches(tool, patterns, only_visible=gave_way(tool))
 
 
 def _in_the_drawer(

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from tooldrawer.config import Config
+from tooldrawer.patterns import server_namings
 from tooldrawer.scope import Scope
 
 ModelOption = Annotated[
@@ -81,8 +82,15 @@ class Choices:
         """The configuration without the servers that the scope does not admit: none is started."""
         outer = config.scopes.get(self.scope, Scope()) if self.scope else Scope()
         inner = Scope() if self.toolsets is None else Scope(toolsets=self.toolsets)
-        admits = inner.within(outer).admits_toolset
-        servers = tuple(server for server in config.servers if admits(server.toolset))
+        scope = inner.within(outer)
+        namings = server_namings(
+            (server.toolset for server in config.servers), template=config.name_template
+        )
+        servers = tuple(
+            server
+            for server in config.servers
+            if scope.can_admit(server.toolset, namings[server.toolset])
+        )
         return replace(config, servers=servers)
 
 

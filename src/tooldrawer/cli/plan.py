@@ -14,7 +14,8 @@ from tooldrawer.cli.agent_options import Choices
 from tooldrawer.config import Config
 from tooldrawer.errors import ConfigError
 from tooldrawer.ledger import Prices
-from tooldrawer.scope import Scope, matches
+from tooldrawer.patterns import matches
+from tooldrawer.scope import Scope
 
 _CORE = "core"
 _NEAR, _NEAR_ENOUGH = 3, 60.0
@@ -106,7 +107,7 @@ def _check(choices: Choices, config: Config) -> None:
         return
     names = [_CORE, *(each.name for each in config.toolsets)]
     names += [server.toolset for server in config.servers if server.enabled]
-    known = [name for name in names if outer.admits_toolset(name)]
+    known = [name for name in names if outer.can_admit(name)]
     wrong = [_unknown(name, known) for name in choices.toolsets if not _fits(name, known)]
     if wrong:
         raise ConfigError(*wrong)

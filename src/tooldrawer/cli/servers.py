@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from tooldrawer.admission import unknown_servers
 from tooldrawer.assembly import Assembly
 from tooldrawer.drawer import Drawer
 from tooldrawer.scope import Scope
@@ -68,8 +69,8 @@ class Servers:
             return iter(())
         return (
             each
-            for each in self.unknown()
-            if each.status.state != "down" and scope.admits_toolset(each.name)
+            for each in unknown_servers(self._all(), scope.can_admit)
+            if each.status.state != "down"
         )
 
 

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any, Literal
 
 from tooldrawer.call import ToolCall
-from tooldrawer.scope import tool_matches
+from tooldrawer.patterns import tool_matches
 from tooldrawer.tool import Tool
 
 _logger = logging.getLogger(__name__)
@@ -99,11 +99,11 @@ class Rules:
 
     def __call__(self, tool: Tool, call: ToolCall) -> Verdict:
         """Judge one call."""
-        if tool_matches(tool, tuple(self.deny)):
+        if tool_matches(tool, self.deny, forbids=True):
             return Deny(f"{tool.name!r} is not allowed here. Find another way, or tell the user.")
-        if tool_matches(tool, tuple(self.ask)):
+        if tool_matches(tool, self.ask, forbids=True):
             return Ask(f"Run {tool.name}?")
-        if tool_matches(tool, tuple(self.allow)):
+        if tool_matches(tool, self.allow):
             return Allow()
         choices = [self.destructive] if tool.destructive else []
         choices += [] if tool.read_only else [self.writing]

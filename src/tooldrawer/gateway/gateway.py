@@ -21,6 +21,7 @@ from mcp.server.subscriptions import (
 
 from tooldrawer import config as configuration
 from tooldrawer.activity.quality import Quality
+from tooldrawer.admission import Admission, unknown_servers
 from tooldrawer.assembly import AssemblyPolicy
 from tooldrawer.config import Config
 from tooldrawer.dispatch import TerminalApprover
@@ -182,6 +183,12 @@ class Gateway:
             return Scope()
         return self.drawer.parts.scopes.get(name) or Scope(toolsets=(), name=name)
 
+    def admission(self, scope: str) -> Admission:
+        """What a scope shows now of everything that the servers offer."""
+        snapshot, found = self.drawer.registry.snapshot(), self.scope(scope)
+        catalog = self.drawer.parts.catalogs.derive(snapshot, found)
+        return Admission(scope=found, snapshot=snapshot, catalog=catalog)
+
     def stance(self, scope: str) -> Stance:
         """The gateway's say in the decisions of a scope."""
         if scope not in self._stances:
@@ -210,12 +217,7 @@ class Gateway:
         left = self._deadline - anyio.current_time()
         if left <= 0 or not is_needed():
             return
-        admitted = self.scope(scope)
-        unknown = [
-            upstream
-            for upstream in self.upstreams()
-            if not upstream.is_known and admitted.admits_toolset(upstream.name)
-        ]
+        unknown = unknown_servers(self.upstreams(), self.scope(scope).can_admit)
         if not unknown:
             return
         with anyio.move_on_after(left):
@@ -224,10 +226,10 @@ class Gateway:
 
     async def introduce(self, scope: str) -> str:
         """The instructions for a scope."""
-        admitted = self.scope(scope)
         shown = await self.shown(scope)
+        admission = self.admission(scope)
         return introduction(
-            (each for each in self.upstreams() if admitted.admits_toolset(each.name)),
+            (each for each in self.upstreams() if admission.admits_toolset(each.name)),
             names=self.drawer.parts.policy.names,
             closed=shown.assembly.active,
             max_chars=self.drawer.config.gateway.instructions_max_chars,
@@ -307,7 +309,7 @@ class Gateway:
     def _scopes_of(self, toolset: str) -> list[str]:
         """The scopes in use that admit a server."""
         scopes = self.changes.scopes()
-        return [scope for scope in scopes if self.scope(scope).admits_toolset(toolset)]
+        return [scope for scope in scopes if self.admission(scope).admits_toolset(toolset)]
 
     async def _announce(self) -> None:
         """Tell clients that their array changed, when it really did."""

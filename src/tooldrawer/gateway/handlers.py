@@ -10,6 +10,7 @@ import anyio
 import mcp_types as types
 from mcp import MCPError
 
+from tooldrawer.admission import Admission
 from tooldrawer.bridge import BridgeNames, CallTool, DescribeTools, SearchTools, parse
 from tooldrawer.errors import CallRejected, ServerRefused, ToolFailed, UnknownTool
 from tooldrawer.gateway.changes import Changes
@@ -26,7 +27,6 @@ from tooldrawer.gateway.resources import Resources
 from tooldrawer.gateway.sessions import Sessions
 from tooldrawer.gateway.shown import Shown, Stance
 from tooldrawer.gateway.subscriptions import Subscriptions
-from tooldrawer.scope import Scope
 from tooldrawer.session import Session
 from tooldrawer.tool import JsonObject
 from tooldrawer.upstream.behind import BEHIND
@@ -53,8 +53,8 @@ class Desk(Protocol):
     upstreams: Upstreams
     default: Principal
 
-    def scope(self, name: str) -> Scope:
-        """The scope as it is configured now."""
+    def admission(self, scope: str) -> Admission:
+        """What a scope shows now."""
         ...
 
     def stance(self, scope: str) -> Stance:
@@ -91,8 +91,8 @@ class Handlers:
         """Who asks."""
         return principal_of(ctx, self._desk.default)
 
-    def _scope(self, ctx: Context) -> Scope:
-        return self._desk.scope(self.principal(ctx).scope)
+    def _admission(self, ctx: Context) -> Admission:
+        return self._desk.admission(self.principal(ctx).scope)
 
     async def list_tools(self, ctx: Context, _: object) -> Raw:
         """`tools/list`: the assembly for the principal."""
@@ -165,12 +165,12 @@ class Handlers:
 
     async def list_prompts(self, ctx: Context, _: object) -> Raw:
         """`prompts/list` of all servers."""
-        found = await self._desk.prompts.listed(self._scope(ctx))
+        found = await self._desk.prompts.listed(self._admission(ctx))
         return whole({"prompts": found, **_FRESH}, "prompts")
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> Raw:
         """`prompts/get` from whoever has it."""
-        found = await self._desk.prompts.find(self._scope(ctx), params.name)
+        found = await self._desk.prompts.find(self._admission(ctx), params.name)
         if found is None:
             raise MCPError(types.INVALID_PARAMS, "There is no prompt of that name; list them.")
         upstream, name = found
@@ -178,12 +178,12 @@ class Handlers:
 
     async def list_resources(self, ctx: Context, _: object) -> Raw:
         """`resources/list` of all servers."""
-        found = await self._desk.resources.listed(self._scope(ctx))
+        found = await self._desk.resources.listed(self._admission(ctx))
         return whole({"resources": found, **_FRESH}, "resources")
 
     async def list_templates(self, ctx: Context, _: object) -> Raw:
         """`resources/templates/list` of all servers."""
-        found = await self._desk.resources.templates(self._scope(ctx))
+        found = await self._desk.resources.templates(self._admission(ctx))
         return whole({"resourceTemplates": found, **_FRESH}, "resourceTemplates")
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> Raw:
@@ -213,7 +213,7 @@ class Handlers:
         """`completion/complete`, asked of whoever has the prompt or the template."""
         request, ref = _plain(ctx.params), params.ref
         if isinstance(ref, types.PromptReference):
-            found = await self._desk.prompts.find(self._scope(ctx), ref.name)
+            found = await self._desk.prompts.find(self._admission(ctx), ref.name)
             if found is None:
                 raise MCPError(types.INVALID_PARAMS, "There is no prompt of that name; list them.")
             upstream, key, name = found[0], "name", found[1]
@@ -226,7 +226,7 @@ class Handlers:
 
     async def set_level(self, ctx: Context, params: types.SetLevelRequestParams) -> Raw:
         """`logging/setLevel` of the handshake era, passed on to every server that logs."""
-        scope = self._scope(ctx)
+        admission = self._admission(ctx)
         level = self._levels.want(ctx, params.level)
 
         async def pass_on(upstream: Upstream) -> None:
@@ -238,7 +238,7 @@ class Handlers:
         async with anyio.create_task_group() as tasks:
             for upstream in self._desk.upstreams():
                 logs = upstream.capabilities.get("logging") is not None
-                is_up = upstream.status.state == "up" and scope.admits_toolset(upstream.name)
+                is_up = upstream.status.state == "up" and admission.admits_toolset(upstream.name)
                 if logs and is_up:
                     tasks.start_soon(pass_on, upstream)
         return {}
@@ -258,7 +258,7 @@ class Handlers:
         self._desk.changes.joined(ctx, self.principal(ctx))
 
     async def _holder(self, ctx: Context, uri: str) -> tuple[Upstream, str]:
-        found = await self._desk.resources.find(self._scope(ctx), uri)
+        found = await self._desk.resources.find(self._admission(ctx), uri)
         if found is None:
             message = "There is no resource at that address; list them."
             raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
@@ -266,7 +266,7 @@ class Handlers:
 
     async def _follow(self, ctx: Context, uri: str, following: AsyncExitStack) -> None:
         """Ask for the updates of a resource; one that nobody has never changes."""
-        found = await self._desk.resources.find(self._scope(ctx), uri)
+        found = await self._desk.resources.find(self._admission(ctx), uri)
         if found is None:
             return
         subscriptions, wish = self._desk.subscriptions, (self.principal(ctx).scope, uri)

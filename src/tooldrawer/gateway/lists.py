@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import anyio
 
+from tooldrawer.admission import Admission
 from tooldrawer.errors import ToolFailed
-from tooldrawer.scope import Scope
 from tooldrawer.tool import Json
 from tooldrawer.upstream.upstream import Upstream
 
@@ -25,9 +25,11 @@ class Lists:
         self._method, self._key, self._capability = method, key, capability
         self._known: dict[str, tuple[str, tuple[Raw, ...]]] = {}
 
-    async def of(self, scope: Scope) -> list[tuple[Upstream, tuple[Raw, ...]]]:
+    async def of(self, admission: Admission) -> list[tuple[Upstream, tuple[Raw, ...]]]:
         """Each server of the scope that has such a list, in configured order."""
-        asked = [upstream for upstream in self._upstreams() if self.is_served_by(upstream, scope)]
+        asked = [
+            upstream for upstream in self._upstreams() if self.is_served_by(upstream, admission)
+        ]
         found: dict[str, tuple[Raw, ...]] = {}
 
         async def ask(upstream: Upstream) -> None:
@@ -38,10 +40,10 @@ class Lists:
                 tasks.start_soon(ask, upstream)
         return [(upstream, found[upstream.name]) for upstream in asked]
 
-    def is_served_by(self, upstream: Upstream, scope: Scope) -> bool:
+    def is_served_by(self, upstream: Upstream, admission: Admission) -> bool:
         """Whether the server is up, in the scope, and has lists of this kind."""
         has_it = upstream.capabilities.get(self._capability) is not None
-        return has_it and upstream.status.state == "up" and scope.admits_toolset(upstream.name)
+        return has_it and upstream.status.state == "up" and admission.admits_toolset(upstream.name)
 
     def forget(self, upstream: Upstream) -> None:
         """Ask this server anew."""

@@ -2,8 +2,8 @@
 
 import re
 
+from tooldrawer.admission import Admission
 from tooldrawer.gateway.lists import Lists, Raw, Upstreams
-from tooldrawer.scope import Scope
 from tooldrawer.upstream.upstream import Upstream
 
 _FIELD = re.compile(r"\{[^{}]*\}")
@@ -34,32 +34,32 @@ class Resources:
         self._lists.forget(upstream)
         self._templates.forget(upstream)
 
-    async def listed(self, scope: Scope) -> list[Raw]:
+    async def listed(self, admission: Admission) -> list[Raw]:
         """In configured order."""
-        return [{**item, "uri": uri} for uri, _, item in await self._unique(self._lists, scope)]
+        return [{**item, "uri": uri} for uri, _, item in await self._unique(self._lists, admission)]
 
-    async def templates(self, scope: Scope) -> list[Raw]:
+    async def templates(self, admission: Admission) -> list[Raw]:
         """In configured order."""
-        found = await self._unique(self._templates, scope)
+        found = await self._unique(self._templates, admission)
         return [{**item, "uriTemplate": uri} for uri, _, item in found]
 
-    async def find(self, scope: Scope, uri: str) -> tuple[Upstream, str] | None:
+    async def find(self, admission: Admission, uri: str) -> tuple[Upstream, str] | None:
         """Who answers to `uri`, and how they spell it."""
-        for own, upstream, item in await self._unique(self._lists, scope):
+        for own, upstream, item in await self._unique(self._lists, admission):
             if own == uri:
                 return upstream, str(item["uri"])
-        for own, upstream, item in await self._unique(self._templates, scope):
+        for own, upstream, item in await self._unique(self._templates, admission):
             plain = str(item["uriTemplate"])
             if uri == own or _pattern(own).fullmatch(uri):
                 return upstream, uri.removeprefix(own.removesuffix(plain)) if own != plain else uri
-        served = [each for each in self._upstreams() if self._lists.is_served_by(each, scope)]
+        served = [each for each in self._upstreams() if self._lists.is_served_by(each, admission)]
         # Servers may answer to addresses that they never listed; with one server it is its own.
         return (served[0], uri) if len(served) == 1 else None
 
-    async def _unique(self, lists: Lists, scope: Scope) -> list[tuple[str, Upstream, Raw]]:
+    async def _unique(self, lists: Lists, admission: Admission) -> list[tuple[str, Upstream, Raw]]:
         taken: set[str] = set()
         found: list[tuple[str, Upstream, Raw]] = []
-        for upstream, items in await lists.of(scope):
+        for upstream, items in await lists.of(admission):
             for item in items:
                 plain = str(item.get("uri") or item.get("uriTemplate") or "")
                 uri = plain if plain not in taken else f"{_scheme(upstream)}+{plain}"

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from math import ceil
 from typing import cast
 
+from tooldrawer.admission import unknown_servers
 from tooldrawer.assembly import Assembly
 from tooldrawer.bridge import BRIDGE
 from tooldrawer.scope import Scope
@@ -44,10 +45,10 @@ class Stance:
 
     def missing(self, scope: Scope) -> str:
         """The servers that no search can have looked into."""
-        admitted = [each for each in self._upstreams() if scope.admits_toolset(each.name)]
+        admitted = unknown_servers(self._upstreams(), scope.may_name)
         found = [each for each in admitted if not each.spec.problem]
-        down = [each.spec.name for each in found if not each.is_known and _is_down(each)]
-        starting = [each.spec.name for each in found if not each.is_known and not _is_down(each)]
+        down = [each.spec.name for each in found if _is_down(each)]
+        starting = [each.spec.name for each in found if not _is_down(each)]
         notes = [
             f"{state}, so its tools are not known: {named(names)}."
             for state, names in (("Still starting", starting), ("Cannot be reached", down))
@@ -78,13 +79,8 @@ class Stance:
         return ""
 
     def _unknown(self, scope: Scope) -> list[str]:
-        return [
-            upstream.spec.name
-            for upstream in self._upstreams()
-            if scope.admits_toolset(upstream.name)
-            and not upstream.is_known
-            and not upstream.spec.problem
-        ]
+        unknown = unknown_servers(self._upstreams(), scope.can_admit)
+        return [each.spec.name for each in unknown if not each.spec.problem]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import cast
 
 from tooldrawer.call import is_deeper
 from tooldrawer.naming import fitting, mcp_name
-from tooldrawer.tool import Json, JsonObject, Tool
+from tooldrawer.patterns import matches, tool_matches
+from tooldrawer.tool import Json, JsonObject, ServerNaming, Tool
 from tooldrawer.upstream.spec import UpstreamSpec
 
 MOST_TOOLS = 20_000
@@ -43,7 +43,7 @@ class Listing:
         self.dropped: tuple[str, ...] = ()
         """Tools that cannot be used, each with the reason."""
         self._spec = spec
-        self._template = template
+        self.naming = ServerNaming(template=template)
 
     def read(
         self, definitions: Sequence[Json], *, objection: Objection = _no_objection
@@ -72,18 +72,21 @@ class Listing:
         if old is not None and old.raw == definition:
             return old
         plain = Tool.from_mcp(definition, source=self._spec.toolset, trusted=self._spec.trusted)
-        full = mcp_name(self._spec.name, plain.name, template=self._template)
+        full = mcp_name(self._spec.name, plain.name, template=self.naming.template)
         name = fitting(full, identity=f"{plain.source}\0{plain.name}")
         long_name = "" if name == full else full
-        return replace(plain, name=name, origin_name=plain.name, long_name=long_name)
+        return replace(
+            plain, name=name, origin_name=plain.name, long_name=long_name, naming=self.naming
+        )
 
     def _is_wanted(self, tool: Tool) -> bool:
-        names = (tool.local_name, tool.name, tool.long_name or tool.name)
-        return _matches(names, self._spec.allow) and not _matches(names, self._spec.deny)
-
-
-def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+        spec = self._spec
+        # Beside a server's entry a pattern may be just a tool's name: no other server is meant.
+        is_denied = matches(tool.local_name, spec.deny) or tool_matches(
+            tool, spec.deny, forbids=True
+        )
+        is_allowed = matches(tool.local_name, spec.allow) or tool_matches(tool, spec.allow)
+        return is_allowed and not is_denied
 
 
 def _name(definition: Json) -> str:

@@ -13,7 +13,7 @@ from tooldrawer.activity import Emit
 from tooldrawer.call import ToolCall, ToolResult
 from tooldrawer.errors import ServerRefused, ToolFailed, ToolTimedOut
 from tooldrawer.naming import DEFAULT_TEMPLATE
-from tooldrawer.tool import Json, JsonObject, Tool
+from tooldrawer.tool import Json, JsonObject, ServerNaming, Tool
 from tooldrawer.upstream.behind import BEHIND
 from tooldrawer.upstream.companion import subscribes, wants_handshake
 from tooldrawer.upstream.connection import Connection
@@ -109,6 +109,11 @@ class Upstream:
     def capabilities(self) -> JsonObject:
         """What the server can do, in MCP's words."""
         return self._supervisor.hello.capabilities
+
+    @property
+    def naming(self) -> ServerNaming:
+        """How the names of what it offers are made."""
+        return self._listing.naming
 
     @property
     def protocol(self) -> str:
