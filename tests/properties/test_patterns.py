@@ -1,6 +1,6 @@
 """Patterns over tools: server and tool are matched separately, whole, and without case."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,7 @@ from tooldrawer.tool import DEFAULT_TEMPLATE
 from tooldrawer.upstream.listing import Listing
 from tooldrawer.upstream.spec import UpstreamSpec
 
-Servers = dict[str, Sequence[str]]
+Servers = Mapping[str, Sequence[str]]
 words = st.sampled_from(("docs", "internal", "Docs", "x", "get", "find", "INTERNAL", "a.b"))
 names = st.lists(words, min_size=1, max_size=3).map("_".join)
 """Names that collide with each other as often as possible."""
