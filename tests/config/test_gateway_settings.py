@@ -5,6 +5,7 @@ import pytest
 from tests.requirements import requirement
 from tooldrawer import Config
 from tooldrawer.config import GatewayOptions, parse
+from tooldrawer.config.settings import ConnectionOptions, QuotaOptions
 
 pytestmark = requirement("CFG-2")
 
@@ -26,6 +27,10 @@ def test_every_setting_of_the_gateway_is_read() -> None:
           first_search_wait: 0
           drain: 2.5
           instructions_max_chars: 0
+          connections: {max_open: 9, max_incomplete: 8, header_timeout: 7, body_timeout: 6.5,
+            request_max_bytes: 5000}
+          quotas: {sessions: 1, suspended_calls: 2, calls_in_flight: 3, searches_per_minute: 4,
+            calls_per_minute: 5}
         """
     )
     assert found.gateway == GatewayOptions(
@@ -38,6 +43,20 @@ def test_every_setting_of_the_gateway_is_read() -> None:
         first_search_wait=0,
         drain=2.5,
         instructions_max_chars=0,
+        connections=ConnectionOptions(
+            max_open=9,
+            max_incomplete=8,
+            header_timeout=7,
+            body_timeout=6.5,
+            request_max_bytes=5000,
+        ),
+        quotas=QuotaOptions(
+            sessions=1,
+            suspended_calls=2,
+            calls_in_flight=3,
+            searches_per_minute=4,
+            calls_per_minute=5,
+        ),
     )
 
 

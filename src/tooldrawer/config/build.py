@@ -18,6 +18,7 @@ from tooldrawer.config.settings import (
     ConnectionOptions,
     GatewayOptions,
     ModelOptions,
+    QuotaOptions,
 )
 from tooldrawer.config.shape import (
     APPROVER,
@@ -306,6 +307,7 @@ class Builder:
                 self._wrong(path, f"is {given}, which does not begin with http:// or https://")
         options: dict[str, Any] = dict(vars(section))
         options["connections"] = ConnectionOptions(**vars(section.connections))
+        options["quotas"] = QuotaOptions(**vars(section.quotas))
         return GatewayOptions(**options)
 
     def _objects(

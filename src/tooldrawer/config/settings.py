@@ -31,7 +31,7 @@ class ActivityOptions:
 class ConnectionOptions:
     """How many HTTP connections there may be, and how long a request may take to arrive."""
 
-    max_open: int = 2000
+    max_open: int = 4000
     """Together; fewer where the system allows fewer open files."""
     max_incomplete: int = 500
     """Those that have not sent a complete request."""
@@ -40,6 +40,20 @@ class ConnectionOptions:
     body_timeout: float = 60.0
     """Seconds."""
     request_max_bytes: int = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaOptions:
+    """What one principal may use of the gateway."""
+
+    sessions: int = 1000
+    """Of the handshake era; the one that was idle longest makes room."""
+    suspended_calls: int = 100
+    """Calls that wait for a person's answer; the oldest makes room."""
+    calls_in_flight: int = 250
+    """More of them wait."""
+    searches_per_minute: int = 3000
+    calls_per_minute: int = 6000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +78,7 @@ class GatewayOptions:
     instructions_max_chars: int = 2000
     """Of what the servers say about themselves, so much is passed on."""
     connections: ConnectionOptions = field(default_factory=ConnectionOptions)
+    quotas: QuotaOptions = field(default_factory=QuotaOptions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from tooldrawer.config.settings import (
     ConnectionOptions,
     GatewayOptions,
     ModelOptions,
+    QuotaOptions,
 )
 from tooldrawer.dispatch import Limits
 from tooldrawer.naming import DEFAULT_TEMPLATE
@@ -22,6 +23,7 @@ _policy, _search, _limits = AssemblyPolicy(), SearchPolicy(), Limits()
 _names, _benefit, _server = BridgeNames(), BenefitModel(), UpstreamSpec(name="")
 _endpoint, _gateway = EndpointSpec(url="", model=""), GatewayOptions()
 _model, _agent, _connections = ModelOptions(), AgentOptions(), ConnectionOptions()
+_quotas = QuotaOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +283,18 @@ class ConnectionsSection:
 
 
 @dataclass(frozen=True)
+class QuotasSection:
+    """`gateway.quotas`: for each principal."""
+
+    __pydantic_config__ = FORBID
+    sessions: Count = _quotas.sessions
+    suspended_calls: Count = _quotas.suspended_calls
+    calls_in_flight: Count = _quotas.calls_in_flight
+    searches_per_minute: Count = _quotas.searches_per_minute
+    calls_per_minute: Count = _quotas.calls_per_minute
+
+
+@dataclass(frozen=True)
 class GatewaySection:
     """`gateway`."""
 
@@ -303,8 +317,11 @@ class GatewaySection:
     drain: Wait = _gateway.drain
     instructions_max_chars: Amount = _gateway.instructions_max_chars
     connections: Annotated[
-        ConnectionsSection, Expected("settings such as {max_open: 2000, header_timeout: 10}")
+        ConnectionsSection, Expected("settings such as {max_open: 4000, header_timeout: 10}")
     ] = field(default_factory=ConnectionsSection)
+    quotas: Annotated[
+        QuotasSection, Expected("settings such as {sessions: 1000, calls_per_minute: 6000}")
+    ] = field(default_factory=QuotasSection)
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,16 @@ from collections.abc import Callable, Collection
 from ipaddress import ip_address
 from typing import Any
 
+import anyio
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tooldrawer.gateway.principal import IN_REQUEST, Principal
+from tooldrawer.gateway.quotas import OpenRequests, QuotaExceeded
 from tooldrawer.gateway.tokens import Token, Tokens
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
@@ -76,14 +78,20 @@ class Door:
     """Finds the principal of a request: its token, and the scope that its address names."""
 
     def __init__(
-        self, inside: ASGIApp, *, tokens: Tokens, scopes: Callable[[], Collection[str]]
+        self,
+        inside: ASGIApp,
+        *,
+        tokens: Tokens,
+        scopes: Callable[[], Collection[str]],
+        requests: OpenRequests,
     ) -> None:
         self._inside = inside
         self._tokens = tokens
         self._scopes = scopes
+        self._requests = requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with its principal, or answer 401, 403 or 404."""
+        """Pass the request on with its principal, or answer 401, 403, 404 or 429."""
         request = Request(scope)
         found = self._principal(request)
         if isinstance(found, Response):
@@ -94,7 +102,17 @@ class Door:
             # So that the SDK binds a handshake's session to the token that made it.
             access = AccessToken(token=found.key, client_id=found.key, scopes=[], subject=found.key)
             inner["user"] = AuthenticatedUser(access)
-        await self._inside(inner, receive, send)
+        try:
+            with self._requests.opened(found.key), anyio.CancelScope() as answering:
+                answer = _RevocableAnswer(
+                    send,
+                    is_valid=lambda: self._is_valid(request, found),
+                    refusal=_unauthorized(request),
+                    ended=answering.cancel,
+                )
+                await self._inside(inner, receive, answer.send)
+        except QuotaExceeded as error:
+            await _refused(429, str(error))(scope, receive, send)
 
     def admits(self, request: Request) -> bool:
         """Whether the request may see what concerns the whole gateway."""
@@ -115,10 +133,62 @@ class Door:
             return _refused(404, "There is no such scope.")
         return Principal(key=f"token:{token.id}" if token else _LOCAL, scope=scope)
 
+    def _is_valid(self, request: Request, principal: Principal) -> bool:
+        """Whether what the request came in with would still let it in."""
+        token = self._token(request)
+        return not self._tokens if principal.key == _LOCAL else token is not None
+
     def _token(self, request: Request) -> Token | None:
         kind, _, secret = request.headers.get("authorization", "").partition(" ")
         is_bearer = kind.lower() == "bearer" and secret.strip()
         return self._tokens.verify(secret.strip()) if is_bearer else None
+
+
+class _RevocableAnswer:
+    """The answer to one request, which ends when the token of the request is revoked or expires.
+
+    A stream may stay open for days; what is sent on it must not outlive the right to see it.
+    """
+
+    def __init__(
+        self,
+        send: Send,
+        *,
+        is_valid: Callable[[], bool],
+        refusal: Response,
+        ended: Callable[[], None],
+    ) -> None:
+        self._send, self._is_valid = send, is_valid
+        self._refusal, self._ended = refusal, ended
+        self._has_begun = self._is_over = False
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer, while the request may have it."""
+        if self._is_over:
+            return
+        if _is_revocable(message) and not self._is_valid():
+            await self._end()
+            return
+        self._has_begun = True
+        await self._send(message)
+
+    async def _end(self) -> None:
+        self._is_over = True
+        if self._has_begun:
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        else:
+            await self._send_refusal()
+        self._ended()
+
+    async def _send_refusal(self) -> None:
+        headers = self._refusal.raw_headers
+        await self._send({"type": "http.response.start", "status": 401, "headers": headers})
+        await self._send({"type": "http.response.body", "body": bytes(self._refusal.body)})
+
+
+def _is_revocable(message: Message) -> bool:
+    """Whether it may be left out: not the rest of an answer whose length was promised."""
+    return message["type"] == "http.response.start" or bool(message.get("more_body"))
 
 
 def metadata(servers: Collection[str]) -> Callable[[Request], JSONResponse]:

@@ -20,10 +20,12 @@ from mcp.server.subscriptions import (
 )
 
 from tooldrawer import config as configuration
+from tooldrawer.activity import Event
 from tooldrawer.activity.quality import Quality
 from tooldrawer.admission import Admission, unknown_servers
 from tooldrawer.assembly import AssemblyPolicy
 from tooldrawer.config import Config
+from tooldrawer.config.settings import QuotaOptions
 from tooldrawer.dispatch import TerminalApprover
 from tooldrawer.drawer import Drawer
 from tooldrawer.errors import ConfigError
@@ -36,6 +38,7 @@ from tooldrawer.gateway.parking import Parking
 from tooldrawer.gateway.pending import Pending
 from tooldrawer.gateway.principal import Principal
 from tooldrawer.gateway.prompts import Prompts
+from tooldrawer.gateway.quotas import Quotas
 from tooldrawer.gateway.resources import Resources
 from tooldrawer.gateway.server import build, seal
 from tooldrawer.gateway.sessions import Sessions
@@ -88,7 +91,8 @@ class Gateway:
         self._wait = wait
         self._deadline = 0.0
         self._changed = anyio.Event()
-        self.sessions = Sessions(drawer, self.stance)
+        self.sessions = Sessions(drawer, self.stance, max_sessions=lambda: self._quotas().sessions)
+        self.quotas = Quotas(self._quotas)
         self.changes = Changes()
         self.prompts = Prompts(self.upstreams, template=lambda: drawer.config.name_template)
         self.resources = Resources(self.upstreams)
@@ -158,7 +162,9 @@ class Gateway:
                 self.drawer.connected(changed=self._on_change, notified=self._on_notified)
             )
             self._tasks = await stack.enter_async_context(anyio.create_task_group())
-            self.parking = Parking(self._tasks)
+            self.parking = Parking(
+                self._tasks, max_suspended=lambda: self._quotas().suspended_calls
+            )
             self._tasks.start_soon(self._announce)
             self._tasks.start_soon(self._follow)
             if control:
@@ -172,6 +178,13 @@ class Gateway:
                     await self.drained()
                 self.changes.close()
                 self._tasks.cancel_scope.cancel()
+
+    def _quotas(self) -> QuotaOptions:
+        return self.drawer.config.gateway.quotas
+
+    def emit(self, event: Event) -> None:
+        """Report what happened."""
+        self.drawer.parts.emit(event)
 
     def upstreams(self) -> Iterable[Upstream]:
         """The servers, in configured order."""

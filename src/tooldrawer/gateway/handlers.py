@@ -4,14 +4,17 @@ from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from time import time
 from typing import Any, Protocol, cast
 
 import anyio
 import mcp_types as types
 from mcp import MCPError
 
+from tooldrawer.activity import CallRefused, Event
 from tooldrawer.admission import Admission
 from tooldrawer.bridge import BridgeNames, CallTool, DescribeTools, SearchTools, parse
+from tooldrawer.call import ToolResult
 from tooldrawer.errors import CallRejected, ServerRefused, ToolFailed, UnknownTool
 from tooldrawer.gateway.changes import Changes
 from tooldrawer.gateway.clients import Caller, Context, Handshaken, is_modern
@@ -23,6 +26,7 @@ from tooldrawer.gateway.parking import Parking, Stateless
 from tooldrawer.gateway.principal import Principal, client_name, conversation_of, principal_of
 from tooldrawer.gateway.prompts import Prompts
 from tooldrawer.gateway.questions import can_be_asked
+from tooldrawer.gateway.quotas import QuotaExceeded, Quotas
 from tooldrawer.gateway.resources import Resources
 from tooldrawer.gateway.sessions import Sessions
 from tooldrawer.gateway.shown import Shown, Stance
@@ -46,12 +50,17 @@ class Desk(Protocol):
 
     sessions: Sessions
     parking: Parking
+    quotas: Quotas
     changes: Changes
     prompts: Prompts
     resources: Resources
     subscriptions: Subscriptions
     upstreams: Upstreams
     default: Principal
+
+    def emit(self, event: Event) -> None:
+        """Report what happened."""
+        ...
 
     def admission(self, scope: str) -> Admission:
         """What a scope shows now."""
@@ -103,17 +112,36 @@ class Handlers:
         """`tools/call`, through the session's one door."""
         principal = self.principal(ctx)
         work = partial(self._called, ctx, principal, params.name, params.arguments)
-        with self.in_flight.flight():
-            result = await self._conversed(ctx, principal, work)
+        try:
+            async with self._desk.quotas.in_flight(principal.key):
+                with self.in_flight.flight():
+                    result = await self._conversed(ctx, principal, work)
+        except QuotaExceeded as error:
+            return self._refuse(ctx, principal, str(error))
         if result.get("resultType") == "input_required":
             return result
         result["content"] = readable(result["content"], ctx.protocol_version)
         return whole(result, "content", "structuredContent")
 
+    def _refuse(self, ctx: Context, principal: Principal, reason: str) -> Raw:
+        session = self._desk.sessions.of(principal, conversation_of(ctx), client_name(ctx))
+        self._desk.emit(
+            CallRefused(
+                at=time(),
+                session=session.name,
+                scope=principal.scope,
+                tool=None,
+                reason=reason,
+                duration=0.0,
+            )
+        )
+        return whole({**ToolResult.of_text(reason, is_error=True).mcp()}, "content")
+
     async def _called(
         self, ctx: Context, principal: Principal, name: str, arguments: Raw | None
     ) -> Raw:
         session = self._desk.sessions.of(principal, conversation_of(ctx), client_name(ctx))
+        self._count(principal, name, arguments)
         await self._desk.begun(principal.scope, partial(self._needs_all, session, name, arguments))
         result = await session.call(name, arguments)
         cause = result.cause
@@ -125,6 +153,25 @@ class Handlers:
                 raise MCPError(types.INVALID_PARAMS, f"{cause} {missing}".strip())
             result = result.with_note(missing) if missing else result
         return result.mcp()
+
+    def _count(self, principal: Principal, name: str, arguments: Raw | None) -> None:
+        """Count a call, or each query of a search, against the principal's quotas.
+
+        Raises:
+            QuotaExceeded: There were too many in the last minute.
+        """
+        quotas = self._desk.quotas
+        with suppress(CallRejected):  # what is wrong with it is said later
+            match parse(name, arguments, self._names()):
+                case SearchTools(queries=queries):
+                    quotas.count_searches(principal.key, len(queries))
+                    return
+                case DescribeTools(names=names):
+                    quotas.count_searches(principal.key, len(names))
+                    return
+                case CallTool():
+                    pass
+        quotas.count_call(principal.key)
 
     def _needs_all(self, session: Session, name: str, arguments: Raw | None) -> bool:
         """Whether a server that is still starting could change the answer to a call."""
@@ -279,8 +326,14 @@ class Handlers:
             with _as_protocol_errors():
                 return await upstream.request(ctx.method, params)
 
-        with self.in_flight.flight():
-            return await self._conversed(ctx, self.principal(ctx), work)
+        principal, quotas = self.principal(ctx), self._desk.quotas
+        try:
+            quotas.count_call(principal.key)
+            async with quotas.in_flight(principal.key):
+                with self.in_flight.flight():
+                    return await self._conversed(ctx, principal, work)
+        except QuotaExceeded as error:
+            raise MCPError(types.INVALID_REQUEST, str(error)) from error
 
 
 async def _shown(client: Caller, work: Callable[[], Awaitable[Raw]]) -> Raw:

@@ -25,6 +25,7 @@ from tooldrawer.gateway.ending import stopped_by_signals
 from tooldrawer.gateway.gateway import Gateway
 from tooldrawer.gateway.journal import ResumableSessions
 from tooldrawer.gateway.metrics import CONTENT_TYPE, render
+from tooldrawer.gateway.quotas import OpenRequests
 from tooldrawer.gateway.tokens import Tokens
 
 
@@ -56,10 +57,15 @@ async def serve_http(
     gateway.address = f"http://{shown}:{listener.getsockname()[1]}/mcp"
     limits = fit_to_open_files(gateway.drawer.config.gateway.connections)
     connections = ConnectionTable(limits)
-    manager = ResumableSessions(gateway.server, max_request_body_size=limits.request_max_bytes)
+    manager = ResumableSessions(
+        gateway.server,
+        max_request_body_size=limits.request_max_bytes,
+        max_sessions=lambda: gateway.drawer.config.gateway.quotas.sessions,
+    )
+    requests = OpenRequests(limits.max_open)
     server = _Server(
         Config(
-            app(gateway, manager, tokens=tokens, host=host),
+            app(gateway, manager, tokens=tokens, host=host, requests=requests),
             http=limited_protocol(connections),
             log_config=None,
             access_log=False,
@@ -91,12 +97,20 @@ async def serve_http(
 
 
 def app(
-    gateway: Gateway, manager: StreamableHTTPSessionManager, *, tokens: Tokens, host: str
+    gateway: Gateway,
+    manager: StreamableHTTPSessionManager,
+    *,
+    tokens: Tokens,
+    host: str,
+    requests: OpenRequests,
 ) -> ASGIApp:
     """`/mcp`, `/mcp/{scope}`, health and metrics behind the checks that `host` needs."""
     options = gateway.drawer.config.gateway
     door = Door(
-        StreamableHTTPASGIApp(manager), tokens=tokens, scopes=lambda: gateway.drawer.config.scopes
+        StreamableHTTPASGIApp(manager),
+        tokens=tokens,
+        scopes=lambda: gateway.drawer.config.scopes,
+        requests=requests,
     )
     about = metadata(options.authorization_servers)
 

@@ -1,7 +1,8 @@
 """What clients of the handshake era were sent over HTTP, for those whose stream breaks off."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any, NamedTuple, cast
 
 from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
@@ -13,8 +14,10 @@ from mcp.server.streamable_http import (
     StreamableHTTPServerTransport,
 )
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types import JSONRPCMessage
+from mcp_types import INVALID_REQUEST, JSONRPCMessage
 from pydantic import BaseModel
+from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
 
 _MOST = 16 * 1024 * 1024
 _MOST_OF_ONE = 2 * 1024 * 1024
@@ -94,21 +97,76 @@ class Pages(EventStore):
         del self._events[event_id]
 
 
-class ResumableSessions(StreamableHTTPSessionManager):
-    """Lets clients of the handshake era take up a stream that broke off."""
+class _NoRoom(Exception):
+    """All sessions of a client's principal are in use."""
 
-    def __init__(self, server: Server[Any], *, max_request_body_size: int) -> None:
-        super().__init__(server, max_request_body_size=max_request_body_size, retry_interval=_RETRY)
+
+class ResumableSessions(StreamableHTTPSessionManager):
+    """Lets clients of the handshake era take up a stream that broke off; so many per principal.
+
+    The SDK's own limit is one for all: 10,000 requests of one client kept everybody else out.
+    """
+
+    def __init__(
+        self, server: Server[Any], *, max_request_body_size: int, max_sessions: Callable[[], int]
+    ) -> None:
+        """`max_sessions` is for each principal."""
+        super().__init__(
+            server,
+            max_request_body_size=max_request_body_size,
+            retry_interval=_RETRY,
+            max_sessions=None,
+        )
         self._journal = Journal()
+        self._max_own_sessions = max_sessions
+
+    async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super()._handle_stateful_request(scope, receive, send)
+        except _NoRoom:
+            text = (
+                f"All {self._max_own_sessions()} sessions of this access are in use. End one with "
+                "DELETE, or raise gateway.quotas.sessions."
+            )
+            error = {"code": INVALID_REQUEST, "message": text}
+            body = {"jsonrpc": "2.0", "id": None, "error": error}
+            await JSONResponse(body, status_code=429)(scope, receive, send)
 
     def _admit_session(
         self, requestor: AuthorizationContext | None
     ) -> StreamableHTTPServerTransport | None:
+        self._make_room(requestor)
         transport = super()._admit_session(requestor)
         if transport is not None:
             # Given to the manager, it would be one for all sessions.
             transport._event_store = Pages(self._journal)  # pyright: ignore[reportPrivateUsage]
         return transport
+
+    def _make_room(self, requestor: AuthorizationContext | None) -> None:
+        """End the session of `requestor` that was idle longest, if there are too many.
+
+        Its client is answered 404 and begins another one, as after the idle time.
+
+        Raises:
+            _NoRoom: All of them are in use.
+        """
+        owners = self._session_owners
+        own = [key for key in self._server_instances if owners.get(key) == requestor]
+        if len(own) < self._max_own_sessions():
+            return
+        deadlines = {key: _idle_until(self._server_instances[key]) for key in own}
+        oldest = min(own, key=deadlines.__getitem__)
+        if deadlines[oldest] == inf:
+            raise _NoRoom
+        transport = self._server_instances.pop(oldest)
+        owners.pop(oldest, None)
+        if transport.idle_scope is not None:
+            transport.idle_scope.cancel()
+
+
+def _idle_until(transport: StreamableHTTPServerTransport) -> float:
+    """When the session ends if nothing comes; never, while a request is open."""
+    return inf if transport.idle_scope is None else transport.idle_scope.deadline
 
 
 def _size(message: JSONRPCMessage | None, most: int) -> int:

@@ -150,9 +150,10 @@ class Stateless(Caller):
 class Parking:
     """Where calls wait, each under a handle that only its principal can use."""
 
-    def __init__(self, tasks: TaskGroup, *, most: int = 1000) -> None:
+    def __init__(self, tasks: TaskGroup, *, max_suspended: Callable[[], int]) -> None:
+        """`max_suspended` is for each principal."""
         self._tasks = tasks
-        self._most = most
+        self._max_suspended = max_suspended
         self._parked: dict[str, Stateless] = {}
 
     def __len__(self) -> int:
@@ -204,8 +205,10 @@ class Parking:
                 assert_never(outcome)
 
     def _park(self, client: Stateless, questions: Mapping[str, JsonObject]) -> Raw:
-        if len(self._parked) >= self._most:  # the oldest has waited longest; its client asks again
-            self._parked.pop(next(iter(self._parked))).give_up()
+        owner = client.principal.key
+        own = [key for key, other in self._parked.items() if other.principal.key == owner]
+        if len(own) >= self._max_suspended():  # the oldest has waited longest
+            self._parked.pop(own[0]).give_up()
         handle = secrets.token_urlsafe(16)
         self._parked[handle] = client
         return {

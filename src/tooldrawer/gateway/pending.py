@@ -3,7 +3,6 @@
 import json
 import secrets
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -55,8 +54,8 @@ class _Entry:
 class Pending:
     """Keeps questions until a person answers them, and the answers until the call is made again.
 
-    For one event loop. A question and an answer are forgotten after `lifetime` seconds each; when
-    there are more than `keep`, whoever asks most loses their oldest.
+    For one event loop. A question and an answer are forgotten after `lifetime` seconds each; a
+    principal that has more than `keep` loses its oldest.
     """
 
     def __init__(
@@ -80,7 +79,7 @@ class Pending:
             waiting = replace(known.waiting, expires_at=now + self._lifetime)
             self._entries[call] = replace(known, waiting=waiting, deadline=self._deadline())
             return waiting
-        self._make_room()
+        self._make_room(principal)
         waiting = Waiting(
             id=self._new_id(),
             tool=request.tool.name,
@@ -141,11 +140,10 @@ class Pending:
         for call in over:
             del self._entries[call]
 
-    def _make_room(self) -> None:
-        while len(self._entries) >= self._keep:
-            busiest, _ = Counter(call.principal for call in self._entries).most_common(1)[0]
-            oldest = next(call for call in self._entries if call.principal == busiest)
-            del self._entries[oldest]
+    def _make_room(self, principal: str) -> None:
+        own = [call for call in self._entries if call.principal == principal]
+        for call in own[: max(len(own) + 1 - self._keep, 0)]:
+            del self._entries[call]
 
     def _new_id(self) -> str:
         taken = {known.waiting.id for known in self._entries.values()}

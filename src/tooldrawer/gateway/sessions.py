@@ -1,7 +1,7 @@
 """The sessions of everyone behind the gateway."""
 
 import re
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from time import monotonic
 
@@ -13,6 +13,8 @@ from tooldrawer.turn import Host
 
 _UNUSUAL = re.compile(r"[^\w.-]+")
 _LONGEST_NAME = 40
+_Used = OrderedDict[tuple[Principal, str], tuple[float, Session]]
+"""Sessions of one principal, and when they were last used; the oldest first."""
 
 
 class Sessions:
@@ -27,31 +29,34 @@ class Sessions:
         drawer: Drawer,
         host: Callable[[str], Host],
         *,
-        most: int = 1000,
+        max_sessions: Callable[[], int],
         idle: float = 1800.0,
         clock: Callable[[], float] = monotonic,
     ) -> None:
+        """`max_sessions` is for each principal."""
         self._drawer, self._host = drawer, host
-        self._most, self._idle, self._clock = most, idle, clock
+        self._max_sessions, self._idle, self._clock = max_sessions, idle, clock
         self._count = 0
-        self._talking: OrderedDict[tuple[Principal, str], tuple[float, Session]] = OrderedDict()
+        self._used: defaultdict[str, _Used] = defaultdict(OrderedDict)
+        """By principal: one that begins many sessions must not end another's."""
         self._listing: dict[str, Session] = {}
 
     def __len__(self) -> int:
-        self._forget()
-        return len(self._talking)
+        for used in self._used.values():
+            self._forget(used)
+        return sum(map(len, self._used.values()))
 
     def of(self, principal: Principal, conversation: str, client: str) -> Session:
         """The session for a call."""
-        self._forget()
-        key = (principal, conversation)
-        _, session = self._talking.get(key) or (0.0, None)
+        used, key = self._used[principal.key], (principal, conversation)
+        self._forget(used, room=key not in used)
+        _, session = used.get(key) or (0.0, None)
         if session is None:
             self._count += 1
             name = _UNUSUAL.sub("-", client)[:_LONGEST_NAME] or "client"
             session = self._opened(f"{name}-{self._count}", principal.scope)
-        self._talking[key] = (self._clock(), session)
-        self._talking.move_to_end(key)
+        used[key] = (self._clock(), session)
+        used.move_to_end(key)
         return session
 
     def listing(self, scope: str) -> Session:
@@ -77,10 +82,11 @@ class Sessions:
             refuses_searches=False,  # a client calls other tools than ours, unseen from here
         )
 
-    def _forget(self) -> None:
+    def _forget(self, used: _Used, *, room: bool = False) -> None:
+        """Forget those of one principal that are late, and the oldest if `room` is needed."""
         late = self._clock() - self._idle
-        while self._talking:
-            key, (used, _) = next(iter(self._talking.items()))
-            if used > late and len(self._talking) < self._most:
+        while used:
+            key, (at, _) = next(iter(used.items()))
+            if at > late and len(used) + room <= self._max_sessions():
                 return
-            del self._talking[key]
+            del used[key]
