@@ -23,7 +23,12 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the packaged model, loaded instead of it."""
     copy = tmp_path / "model"
     shutil.copytree(str(files("tooldrawer.search") / "model"), copy)
-    monkeypatch.setattr(model_files, "files", lambda _: tmp_path)
+
+    def copied(package: str) -> Path:
+        del package
+        return tmp_path
+
+    monkeypatch.setattr(model_files, "files", copied)
     memories = (model_files.checksums, fusion.learned, embedder.shipped)
     for memory in memories:
         memory.cache_clear()

@@ -1,16 +1,20 @@
 """While the vectors of tools are made, after that, and when they cannot be had."""
 
-from collections.abc import Sequence
-from threading import Event
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from threading import Barrier, Event
 
 import pytest
 
 from tests.packaging.python import CHECKOUT, printed
+from tests.requirements import requirement
 from tests.search.embedders import Bag, Broken, Held
 from tests.search.town import TOWN, tool
-from tooldrawer import Catalog, Recipe, SearchEngine
+from tooldrawer import Catalog, Recipe, SearchEngine, Tool
 from tooldrawer.search import LEXICAL
 from tooldrawer.search.embedder import Vectors
+from tooldrawer.search.segment import Segment
 
 QUERY = "renew the loan of a book"
 MANY = Catalog([*TOWN, *(tool(f"polish_{at}", f"Polish shoe number {at}.") for at in range(100))])
@@ -28,15 +32,82 @@ def names(engine: SearchEngine, catalog: Catalog, query: str = QUERY) -> list[st
 def test_until_vectors_are_there_words_answer_and_the_notice_says_how_far_it_is() -> None:
     held = Held(after=64)
     engine = SearchEngine(embedder=lambda: held, cache=None, patience=0)
-    assert names(engine, MANY) == words_alone(MANY)
+    assert names(engine, MANY)[0] == words_alone(MANY)[0]
     held.is_waiting.wait()
     assert engine.notice(MANY).startswith("64 of 140 tools have been read")
-    assert names(engine, MANY) == words_alone(MANY)
     assert not engine.index(MANY).has_meaning
     held.let_go.set()
     assert engine.prepare(MANY).has_meaning
     assert engine.notice(MANY) == ""
     assert any(hit.parts["meaning"] for hit in engine.search(MANY, QUERY))
+
+
+class HeldAndTold(Held):
+    """Takes one query for another, and reads only some tools."""
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        return super().queries(["water the tomatoes" if one == "zorble" else one for one in texts])
+
+
+def test_a_tool_that_has_been_read_is_found_by_meaning_while_others_have_not() -> None:
+    held = HeldAndTold(after=64)
+    known = tool("sprinkle", "Water the tomatoes.")
+    catalog = Catalog([known, *MANY.tools])
+    engine = SearchEngine(embedder=lambda: held, cache=None, patience=0)
+    engine.search(catalog, QUERY)
+    held.is_waiting.wait()
+    assert names(engine, catalog, "zorble")[0] == known.name
+    assert names(engine, catalog, "polish shoe number 99")[0] == "polish_99"
+    assert "of 141 tools have been read" in engine.notice(catalog)
+    held.let_go.set()
+
+
+def test_vectors_of_another_catalog_are_used_before_the_new_tools_have_been_read() -> None:
+    held = HeldAndTold(after=41)
+    known = tool("sprinkle", "Water the tomatoes.")
+    engine = SearchEngine(embedder=lambda: held, cache=None, patience=0)
+    engine.prepare(Catalog([known, *TOWN.tools]))
+    grown = Catalog([known, *TOWN.tools, tool("polish", "Polish shoes.")])
+    engine.search(grown, QUERY)
+    held.is_waiting.wait()
+    assert names(engine, grown, "zorble")[0] == known.name
+    assert names(engine, grown, "polish shoes")[0] == "polish"
+    held.let_go.set()
+
+
+def test_the_searches_of_a_catalog_wait_for_its_vectors_once() -> None:
+    """Would hang if every search waited: each look at the clock tells a later hour."""
+    held, hours = Held(), count(step=3600.0)
+    engine = SearchEngine(
+        embedder=lambda: held, cache=None, patience=3599, clock=lambda: next(hours)
+    )
+    assert names(engine, TOWN) == names(engine, TOWN) == words_alone(TOWN)
+    held.let_go.set()
+
+
+@requirement("SEARCH-8")
+def test_threads_that_need_the_same_new_index_build_it_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[int] = []
+    over = Segment.over
+
+    def counted(tools: Iterable[Tool]) -> Segment:
+        some = list(tools)
+        read.append(len(some))
+        return over(some)
+
+    monkeypatch.setattr(Segment, "over", counted)
+    engine, together = SearchEngine(embedder=Bag, cache=None), Barrier(8)
+
+    def search() -> list[str]:
+        together.wait()
+        return names(engine, TOWN)
+
+    with ThreadPoolExecutor(8) as threads:
+        found = [one.result() for one in [threads.submit(search) for _ in range(8)]]
+    assert found == [names(engine, TOWN)] * 8
+    assert read == [len(TOWN)]
 
 
 def test_the_notice_counts_the_tools_of_its_own_catalog_only() -> None:
@@ -169,7 +240,9 @@ half = Catalog(TOWN.tools[:20])
 for catalog in (TOWN, half, TOWN):
     print([hit.tool.name for hit in engine.search(catalog, "send a letter")][0])
 assert engine.notice(TOWN) == engine.notice(half)
-print(engine.is_ready(TOWN), engine.notice(TOWN))
+while not engine.is_ready(TOWN):
+    pass
+print(engine.notice(TOWN))
 """
 
 
@@ -177,7 +250,7 @@ def test_without_its_runtime_words_answer_and_one_warning_says_what_to_do() -> N
     program = f"import sys; sys.path.insert(0, {str(CHECKOUT)!r})\n{WITHOUT_RUNTIME}"
     warning, *found, ready = printed(program).splitlines()
     assert found == ["mcp_post_send_letter"] * 3
-    assert ready == f"True {warning.removeprefix('WARNING tooldrawer.search ')}"
+    assert ready == warning.removeprefix("WARNING tooldrawer.search ")
     assert "search by meaning is off" in ready
     assert "pip install onnxruntime" in ready
 
@@ -196,3 +269,25 @@ print("over")
 
 def test_a_process_may_end_while_tools_are_read() -> None:
     assert printed(ENDING) == "over"
+
+
+CANCELLED = """
+import anyio
+from threading import Event
+from tooldrawer import Catalog, SearchEngine, Tool
+from tooldrawer.search.run import run_search
+
+async def main():
+    never = Event()
+    engine = SearchEngine(embedder=never.wait, cache=None, patience=1e6)
+    with anyio.move_on_after(0.1) as scope:
+        await run_search(engine, Catalog([Tool(name="hone")]), "hone", 5)
+    print("cancelled" if scope.cancelled_caught else "answered")
+
+anyio.run(main)
+"""
+
+
+def test_a_cancelled_search_holds_up_neither_its_caller_nor_the_end_of_the_process() -> None:
+    """Would hang: the search waits for its vectors longer than any test runs."""
+    assert printed(CANCELLED) == "cancelled"

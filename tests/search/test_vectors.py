@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from tests.search.town import TOWN, tool
 from tooldrawer import Catalog, SearchEngine, Tool
 from tooldrawer.search import vectors as module
 from tooldrawer.search.embedder import Vectors
+from tooldrawer.search.vector_table import VectorTable
 from tooldrawer.search.vectors import Shelf, VectorStore, shelf
 
 CONTENTS = [bytes([at]) * 16 for at in range(100)]
@@ -27,10 +28,14 @@ CONTENTS = [bytes([at]) * 16 for at in range(100)]
 def made(tools: Sequence[Tool], kept: Shelf | None, embedder: Bag | None = None) -> int:
     """How many texts a new store with that shelf has to read; its vectors are the right ones."""
     used = embedder or Bag()
-    found = VectorStore(used, kept).vectors(tools)
+    found = VectorStore(used, kept).vectors(tools).rows
     count = len(used.read)
-    assert found.tolist() == VectorStore(used).vectors(tools).tolist()
+    assert found.tolist() == VectorStore(used).vectors(tools).rows.tolist()
     return count
+
+
+def fill(store: VectorStore, tools: Sequence[Tool], progress: Callable[[int], None]) -> None:
+    store.fill(VectorTable([one.fingerprint for one in tools]), tools, progress=progress)
 
 
 @pytest.fixture
@@ -40,12 +45,12 @@ def kept(tmp_path: Path) -> Shelf:
 
 def test_a_row_for_each_tool_in_order_of_length_one() -> None:
     store = VectorStore(Bag())
-    forth, back = store.vectors(TOWN.tools), store.vectors(TOWN.tools[::-1])
+    forth, back = (store.vectors(tools).rows for tools in (TOWN.tools, TOWN.tools[::-1]))
     assert forth.dtype == np.float32
     assert forth.shape[0] == len(TOWN)
     assert np.array_equal(forth[::-1], back)
     assert np.allclose(np.linalg.norm(forth, axis=1), 1, atol=1e-3)
-    assert len(store.vectors([])) == 0
+    assert len(store.vectors([]).rows) == 0
 
 
 def test_a_store_reads_no_tool_twice() -> None:
@@ -60,7 +65,7 @@ def test_a_store_reads_no_tool_twice() -> None:
 def test_tools_that_say_the_same_are_read_once() -> None:
     bag = Bag()
     twins = [replace(tool("hone"), name=f"hone_{at}", origin_name="hone") for at in range(9)]
-    assert len(VectorStore(bag).vectors(twins)) == 9
+    assert len(VectorStore(bag).vectors(twins).rows) == 9
     assert len(bag.read) == 1
 
 
@@ -69,12 +74,12 @@ def test_what_is_left_to_read_is_told_step_by_step() -> None:
     tools = [tool(f"hone_{at}") for at in range(150)]
     store = VectorStore(Bag())
     store.vectors(tools[:10])
-    store.vectors(tools, progress=told.append)
+    fill(store, tools, told.append)
     assert told[0] == 140
     assert told == sorted(told, reverse=True)
     assert len(told) > 1
     told.clear()
-    store.vectors(tools, progress=told.append)
+    fill(store, tools, told.append)
     assert told == []
 
 
@@ -222,7 +227,7 @@ def test_by_default_vectors_are_in_the_users_cache_folder_and_on_demand_nowhere(
 @given(texts=st.lists(any_text, max_size=6))
 def test_any_text_of_a_tool_has_a_vector(texts: list[str]) -> None:
     tools = [tool(f"hone_{at}", text, text) for at, text in enumerate(texts)]
-    assert len(VectorStore(Bag()).vectors(tools)) == len(texts)
+    assert len(VectorStore(Bag()).vectors(tools).rows) == len(texts)
 
 
 WRITING = """

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import anyio.to_thread
 from rapidfuzz import process
@@ -16,6 +15,7 @@ from tooldrawer.cli.savings import savings
 from tooldrawer.cli.station import Station
 from tooldrawer.cli.width import cut
 from tooldrawer.errors import ToolDrawerError
+from tooldrawer.search.run import run_search
 
 _COMMAND = re.compile(r"/[a-zA-Z?]*(\s|$)")
 _MOST_FOUND = 10
@@ -107,8 +107,7 @@ class Slash:
             tell("Say what the tool should do, as in /find create an issue.")
             return
         engine, catalog = self._station.drawer.search, self._station.session.catalog
-        look = partial(engine.search, catalog, words, _MOST_FOUND)
-        hits = await anyio.to_thread.run_sync(look, abandon_on_cancel=True)
+        hits = await run_search(engine, catalog, words, _MOST_FOUND)
         if not hits:
             tell("No tool fits. Try a verb, an object and the service's name.")
             return

@@ -3,6 +3,7 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from threading import Event, Lock, Thread
 from time import monotonic
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 _WORTH_CHANGING = 0.5
 """Grow the nearest known index when it shares at least this part of its tools with the catalog."""
 _PATIENCE = 1.0
-"""Seconds a search waits for the vectors of new tools before it answers by words alone."""
+"""Seconds that searches wait for the vectors of a new catalog, counted from its first search.
+
+After that they use the vectors that exist."""
 _STEP = 0.2
 _PAUSE = 30.0
 """Seconds after a failure before a search tries again to get the vectors."""
@@ -41,8 +44,8 @@ Progress = Callable[[int, int], None]
 class SearchEngine:
     """Finds tools by what they do. Indexes are shared by all sessions whose catalogs are equal.
 
-    Vectors are made in a thread of their own; until they are there, words alone decide, and
-    `notice` says so.
+    Vectors are made in a thread of their own; until a tool's is there, words alone find the tool,
+    and `notice` says so. Safe to use from any number of threads.
     """
 
     def __init__(
@@ -63,8 +66,8 @@ class SearchEngine:
             cache: Folder for the vectors of known tools; by default the user's cache folder, and
                 none with `None`.
             keep: Indexes to remember.
-            patience: Seconds that a search waits for vectors.
-            clock: Tells the seconds between a failure and the next attempt.
+            patience: Seconds that the searches of a new catalog wait for its vectors.
+            clock: Tells the seconds for that, and between a failure and the next attempt.
         """
         self._recipe = recipe
         self._make = embedder
@@ -74,6 +77,8 @@ class SearchEngine:
         self._clock = clock
         self._lock = Lock()
         self._known: OrderedDict[str, _Entry] = OrderedDict()
+        self._being_built: dict[str, Future[_Entry]] = {}
+        self._has_dictionaries = not recipe.languages
         self._seen: WeakSet[Catalog] = WeakSet()
         self._store: VectorStore | None = None
         self._store_lock = Lock()
@@ -86,7 +91,7 @@ class SearchEngine:
         word of any tool, the tools whose names contain it literally come before any guess.
         """
         entry = self._entry(catalog)
-        entry.wait(self._patience)
+        entry.wait_until_due(self._clock)
         exact = _spelled(catalog, query)
         if not exact and not entry.index.knows(query) and (inside := _containing(catalog, query)):
             return inside[:limit]
@@ -99,7 +104,7 @@ class SearchEngine:
 
     def is_ready(self, catalog: Catalog) -> bool:
         """Whether a search would answer at once: all is built, and nobody else has to be asked."""
-        if catalog not in self._seen or self._make is not None:
+        if catalog not in self._seen or self._make is not None or not self._has_dictionaries:
             return False
         entry = self._known.get(catalog.fingerprint)
         return entry is not None and (entry.index.has_meaning or bool(self._missing))
@@ -120,48 +125,75 @@ class SearchEngine:
     def prepare(self, catalog: Catalog, progress: Progress = lambda _, __: None) -> "Hybrid":
         """The index of `catalog` with its vectors; waits for them as long as it takes."""
         entry = self._entry(catalog)
-        entry.wait(None, progress)
+        entry.wait(progress)
         return entry.index
 
     def _entry(self, catalog: Catalog) -> "_Entry":
+        """The entry of `catalog`; threads that need a new one at the same time build it once."""
+        key = catalog.fingerprint
         with self._lock:
-            known = self._known.get(catalog.fingerprint)
+            self._seen.add(catalog)
+            known = self._known.get(key)
             if known is not None:
-                self._known.move_to_end(catalog.fingerprint)
-                self._seen.add(catalog)
+                self._known.move_to_end(key)
                 if known.resumes(self._clock()):
                     self._start(known)
                 return known
+            is_first = key not in self._being_built
+            result = self._being_built.setdefault(key, Future[_Entry]())
             candidates = list(self._known.values())
+        if is_first:
+            try:
+                result.set_result(self._build(catalog, candidates))
+            except BaseException as error:
+                result.set_exception(error)
+                raise
+            finally:
+                with self._lock:
+                    del self._being_built[key]
+        return result.result()
+
+    def _build(self, catalog: Catalog, candidates: "list[_Entry]") -> "_Entry":
         from tooldrawer.search.hybrid import Hybrid  # noqa: PLC0415
 
         tools = {tool.fingerprint: tool for tool in catalog}
         words = _built(tools, candidates, self._read())
-        entry = _Entry(tools, Hybrid(words, recipe=self._recipe))
+        index = Hybrid(words, recipe=self._recipe)
+        entry = _Entry(tools, index, patience=self._patience, now=self._clock())
         with self._lock:
-            self._seen.add(catalog)
-            known = self._known.setdefault(catalog.fingerprint, entry)
-            if known is not entry:
-                return known  # another thread was faster
+            self._known[catalog.fingerprint] = entry
             while len(self._known) > self._keep:
                 self._known.popitem(last=False)
-        if self._missing:
-            entry.finish()
-        else:
-            self._start(entry)
+        self._start(entry)
         return entry
 
     def _start(self, entry: "_Entry") -> None:
         name = "tooldrawer-vectors"
-        Thread(target=self._understand, args=(entry,), daemon=True, name=name).start()
+        Thread(target=self._complete, args=(entry,), daemon=True, name=name).start()
+
+    def _complete(self, entry: "_Entry") -> None:
+        """Load what an index does without at first. Runs in a thread of its own."""
+        try:
+            if not self._missing:
+                self._understand(entry)
+        finally:
+            entry.finish()
+        if not self._has_dictionaries:
+            from tooldrawer.search.hybrid import load_dictionaries  # noqa: PLC0415
+
+            load_dictionaries()
+            self._has_dictionaries = True
 
     def _understand(self, entry: "_Entry") -> None:
-        """Give an index its vectors. Runs in a thread of its own."""
+        """Give an index its vectors."""
+        from tooldrawer.search.vector_table import VectorTable  # noqa: PLC0415
+
         try:
             store = self._vectors()
-            entry.index.understand(
-                store.embedder, store.vectors(entry.index.lexical.tools, progress=entry.progressed)
-            )
+            tools = entry.index.lexical.tools
+            table = VectorTable([tool.fingerprint for tool in tools])
+            entry.index.understand(store.embedder, table)
+            store.fill(table, tools, progress=entry.progressed)
         except ImportError as error:
             package = "onnxruntime" if self._make is None else error.name or "what it needs"
             self._give_up(
@@ -175,8 +207,6 @@ class SearchEngine:
             )
         except Exception as error:  # noqa: BLE001 - whatever an embedder raises, words still search
             entry.failed(f"search by meaning is off for these tools: {error}", self._clock())
-        finally:
-            entry.finish()
 
     def _read(self) -> "Read":
         from tooldrawer.search.readings import Readings  # noqa: PLC0415
@@ -203,10 +233,15 @@ class SearchEngine:
 class _Entry:
     """An index, the tools it was built from, and how far its vectors are."""
 
-    def __init__(self, tools: dict[str, Tool], index: "Hybrid") -> None:
+    def __init__(
+        self, tools: dict[str, Tool], index: "Hybrid", *, patience: float, now: float
+    ) -> None:
         self.tools = tools
         self.index = index
+        self._patience = patience
         self._done = Event()
+        self._due = now + patience
+        """When searches stop waiting for the vectors."""
         self._left: int | None = None
         """How many have to be read yet; None until that is known."""
         self._failure = ""
@@ -218,8 +253,8 @@ class _Entry:
         if self._failure:
             return self._failure
         return (
-            f"{self._read} of {len(self.tools)} tools have been read for search by meaning; until "
-            "all are, words alone decide"
+            f"{self._read} of {len(self.tools)} tools have been read for search by meaning; words "
+            "alone find the others for now"
         )
 
     @property
@@ -239,17 +274,19 @@ class _Entry:
         if not (self._failure and self._done.is_set() and now - self._failed_at >= _PAUSE):
             return False
         self._done.clear()
+        self._due = now + self._patience
         return True
 
     def finish(self) -> None:
         """There is nothing more to wait for."""
         self._done.set()
 
-    def wait(self, seconds: float | None, progress: Progress = lambda _, __: None) -> None:
-        """Until the vectors are there, or cannot be had, or the time is over."""
-        if seconds is not None:
-            self._done.wait(seconds)
-            return
+    def wait_until_due(self, clock: Callable[[], float]) -> None:
+        """Wait until the vectors are there, or cannot be had, or enough time has passed."""
+        self._done.wait(max(self._due - clock(), 0.0))
+
+    def wait(self, progress: Progress) -> None:
+        """Wait until the vectors are there, or cannot be had."""
         while not self._done.wait(_STEP):
             if self._left is not None:
                 progress(self._read, len(self.tools))

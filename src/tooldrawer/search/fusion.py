@@ -89,9 +89,21 @@ def learned() -> Weights:
 
 
 def candidates(
-    query: Query, index: BM25, names: Positions, cosines: NDArray[np.float32] | None
+    query: Query,
+    index: BM25,
+    names: Positions,
+    cosines: NDArray[np.float32] | None,
+    has_vector: NDArray[np.bool_] | None = None,
 ) -> Candidates:
-    """The best of both sides. `names` holds each document's place in the order of names."""
+    """The best of both sides.
+
+    Args:
+        query: What is wanted.
+        index: The documents.
+        names: Each document's place in the order of names.
+        cosines: How near each document is in meaning; None when words alone decide.
+        has_vector: Which documents that is known of already; None when of all.
+    """
     living = np.flatnonzero(index.alive)
     matches, names = _among(living, index.match(query.wanted)), names[living]
     by_words = best(matches.score, names, _CANDIDATES)
@@ -100,7 +112,10 @@ def candidates(
         near = None
         by_meaning = np.zeros(0, dtype=np.int64)
     else:
-        near = np.round(cosines[living].astype(np.float64), _DIGITS)
+        near = cosines[living].astype(np.float64)
+        if has_vector is not None:
+            near = _estimated(near, has_vector[living], matches)
+        near = np.round(near, _DIGITS)
         by_meaning = best(near, names, _CANDIDATES)
     at = np.union1d(by_words, by_meaning)
     columns = {
@@ -110,6 +125,19 @@ def candidates(
     }
     features = np.stack([columns[name] for name in FEATURES], axis=1)
     return Candidates(living[at], features, matches, None if near is None else near[at])
+
+
+def _estimated(near: Floats, has_vector: NDArray[np.bool_], matches: Matches) -> Floats:
+    """Give documents without a vector yet the nearness that their words suggest.
+
+    Without any shared word that is the median of the others, with every word their maximum.
+    """
+    known = near[has_vector]
+    if not len(known):
+        return near
+    middle = float(np.median(known))
+    share = np.minimum(matches.covered / max(matches.wanted, _SMALL), 1.0)
+    return np.where(has_vector, near, middle + share * (float(known.max()) - middle))
 
 
 def best(scores: Floats, names: Positions, most: int) -> Positions:

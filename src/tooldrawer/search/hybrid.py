@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 
 import numpy as np
 
@@ -19,12 +20,14 @@ from tooldrawer.search.fusion import (
     learned,
 )
 from tooldrawer.search.index import Hit
+from tooldrawer.search.lexicon import ENGLISH, LATIN, language
 from tooldrawer.search.needs import needs
 from tooldrawer.search.query import LONGEST, Query, read
 from tooldrawer.search.recipe import EVERYTHING, Recipe
 from tooldrawer.search.silence import Evidence, fits
 from tooldrawer.search.spelling import Spelling
 from tooldrawer.search.text import forms
+from tooldrawer.search.vector_table import VectorTable
 
 _CONTEXT = 0.7
 """A part of a query is read together with this much of the whole: it may name the service."""
@@ -46,6 +49,17 @@ class _Ranked:
     scores: Floats
 
 
+_dictionaries = Lock()
+"""Dictionaries are loaded when a query needs them: by one thread, while others wait for it."""
+
+
+def load_dictionaries() -> None:
+    """Load what queries in Latin letters need, so that no later query waits for it."""
+    for code in (ENGLISH, *LATIN):
+        with _dictionaries:
+            language(code)
+
+
 class Hybrid:
     """Finds tools by words and by meaning."""
 
@@ -57,22 +71,22 @@ class Hybrid:
         names = [tool.name for tool in lexical.tools]
         self._names: Positions = np.empty(len(names), dtype=np.int64)
         self._names[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
-        self._vectors: Vectors | None = None
+        self._vectors: VectorTable | None = None
         self._embedder: Embedder | None = None
         self.failure = ""
         """Why words alone decided the last search, though the documents have vectors."""
 
     @property
     def has_meaning(self) -> bool:
-        """Whether vectors take part."""
-        return self._vectors is not None
+        """Whether the vectors of all documents take part."""
+        return self._vectors is not None and self._vectors.is_complete
 
     def knows(self, text: str) -> bool:
         """Whether a document has any word of a text, as it is written there."""
         return any(self.lexical.has(form.stem) for form in forms(text[:LONGEST]))
 
-    def understand(self, embedder: Embedder, vectors: Vectors) -> None:
-        """Take in the vectors of the documents, by position; searches under way go on without."""
+    def understand(self, embedder: Embedder, vectors: VectorTable) -> None:
+        """Use the vectors of the documents, by position, as far as the table has them."""
         self._embedder = embedder
         self._vectors = vectors
 
@@ -91,17 +105,22 @@ class Hybrid:
 
     def _ranked(self, texts: Sequence[str]) -> list[_Ranked]:
         queries = [self._read(text) for text in texts]
-        cosines = self._cosines([query.text for query in queries])
+        table = self._vectors
+        # Before the rows are read: a row that is filled later is then one without a vector.
+        has_vector = None if table is None else table.filled()
+        is_any = table is not None and (has_vector is None or bool(has_vector.any()))
+        rows = table.rows if table is not None and is_any else None
+        cosines = self._cosines(rows, [query.text for query in queries])
         found: list[_Ranked] = []
         for at, query in enumerate(queries):
             near = None if cosines is None else cosines[at]
-            some = candidates(query, self.lexical, self._names, near)
+            some = candidates(query, self.lexical, self._names, near, has_vector)
             found.append(_Ranked(query, some, self._weights.scores(some)))
         return found
 
-    def _cosines(self, texts: Sequence[str]) -> Sequence[Vectors] | None:
+    def _cosines(self, vectors: Vectors | None, texts: Sequence[str]) -> Sequence[Vectors] | None:
         """How near each document is to each text; nothing when words alone decide."""
-        vectors, embedder = self._vectors, self._embedder
+        embedder = self._embedder
         if vectors is None or embedder is None or not len(vectors):
             return None
         failure = ""
@@ -114,13 +133,14 @@ class Hybrid:
 
     def _read(self, text: str) -> Query:
         corrected = self._spelling.corrected if self._recipe.spelling else _as_it_is
-        return read(
-            text,
-            knows=self.lexical.has,
-            corrected=corrected,
-            languages=self._recipe.languages,
-            synonyms=self._recipe.synonyms,
-        )
+        with _dictionaries:
+            return read(
+                text,
+                knows=self.lexical.has,
+                corrected=corrected,
+                languages=self._recipe.languages,
+                synonyms=self._recipe.synonyms,
+            )
 
     def _merged(self, whole: _Ranked, parts: Sequence[_Ranked], limit: int) -> list[Hit]:
         """In turn the best of each part that is not given yet."""

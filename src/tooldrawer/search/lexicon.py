@@ -251,6 +251,8 @@ def _words(text: str) -> list[str]:
 
 def _composed(text: str) -> str:
     """In lower case, with the accents that belong to letters."""
+    if text.isascii():
+        return text.casefold()
     plain = normalize("NFC", normalize("NFKC", text).casefold())
     return "".join(char for char in plain if not combining(char))
 

@@ -1,17 +1,26 @@
 """Run a search from an event loop, and report its failures to the model."""
 
 import logging
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from functools import partial
+from threading import Thread
+from typing import TypeVar
 
-import anyio.to_thread
+import anyio
+import anyio.from_thread
+from anyio.lowlevel import RunVar, current_token
 
 from tooldrawer.catalog import Catalog
 from tooldrawer.errors import ToolDrawerError, ToolFailed
 from tooldrawer.search.engine import SearchEngine
 from tooldrawer.search.index import Hit
 
+Value = TypeVar("Value")
+
+_MAX_THREADS = 40
+_threads: RunVar[anyio.CapacityLimiter] = RunVar("tooldrawer_search_threads")
 _log = logging.getLogger("tooldrawer.search")
 
 
@@ -23,7 +32,38 @@ async def run_search(engine: SearchEngine, catalog: Catalog, query: str, limit: 
     search = partial(engine.search, catalog, query, limit)
     if engine.is_ready(catalog):
         return search()
-    return await anyio.to_thread.run_sync(search, abandon_on_cancel=True)
+    return await _run_in_daemon_thread(search)
+
+
+async def _run_in_daemon_thread(work: Callable[[], Value]) -> Value:
+    """Run `work` in a thread that neither a cancelled caller nor the end of the process waits for.
+
+    A process waits for anyio's own worker threads before it ends.
+    """
+    done, token = anyio.Event(), current_token()
+    result = Future[Value]()
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as error:  # noqa: BLE001  it is raised again where the search waits
+            result.set_exception(error)
+        with suppress(anyio.RunFinishedError):
+            anyio.from_thread.run_sync(done.set, token=token)
+
+    async with _limiter():
+        Thread(target=run, daemon=True, name="tooldrawer-search").start()
+        await done.wait()
+    return result.result()
+
+
+def _limiter() -> anyio.CapacityLimiter:
+    try:
+        return _threads.get()
+    except LookupError:
+        limiter = anyio.CapacityLimiter(_MAX_THREADS)
+        _threads.set(limiter)
+        return limiter
 
 
 @contextmanager

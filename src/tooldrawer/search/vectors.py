@@ -11,11 +11,11 @@ from pathlib import Path
 from threading import Lock
 from time import time
 
-import numpy as np
 from platformdirs import user_cache_path
 
 from tooldrawer.search.document import passage
-from tooldrawer.search.embedder import Embedder, Vectors
+from tooldrawer.search.embedder import Embedder
+from tooldrawer.search.vector_table import STORED, VectorTable
 from tooldrawer.tool import Tool
 
 _log = logging.getLogger("tooldrawer.search")
@@ -28,7 +28,6 @@ _ROOM = 0.9
 _DAY = 86_400
 _PATIENCE = 5.0
 _VARIABLES = 500
-_STORED = np.float16
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -140,37 +139,79 @@ class VectorStore:
         self._known: OrderedDict[str, bytes] = OrderedDict()
         """By a tool's fingerprint, so that a known tool is not even read again."""
 
-    def vectors(
-        self, tools: Sequence[Tool], *, progress: Callable[[int], None] = lambda _: None
-    ) -> Vectors:
-        """A row for each tool, in order. `progress` is told how many are left to read.
+    def vectors(self, tools: Sequence[Tool]) -> VectorTable:
+        """The vectors of `tools`, all of them."""
+        table = VectorTable([tool.fingerprint for tool in tools])
+        self.fill(table, tools)
+        return table
 
-        Two catalogs that share tools wait for each other: what one has made the other finds.
+    def fill(
+        self,
+        table: VectorTable,
+        tools: Sequence[Tool],
+        *,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """Fill a table of `tools`: first with what is known, then chunk by chunk.
+
+        `progress` is told how many are left to read. Of two catalogs that share tools, one reads a
+        chunk while the other waits and then finds it.
         """
         with self._lock:
-            new = {tool.fingerprint: tool for tool in tools if tool.fingerprint not in self._known}
-            if new:
-                self._known.update(self._made(list(new.values()), progress))
-            flat = b"".join(self._known[tool.fingerprint] for tool in tools)
-            while len(self._known) > max(_MOST_IN_MEMORY, len(tools)):
-                self._known.popitem(last=False)
-        width = len(flat) // len(tools) // _STORED().itemsize if tools else 0
-        return np.frombuffer(flat, dtype=_STORED).reshape(len(tools), width).astype(np.float32)
-
-    def _made(self, tools: Sequence[Tool], progress: Callable[[int], None]) -> Mapping[str, bytes]:
-        model = self.embedder.identity
-        texts = {_content(text): text for text in map(passage, tools)}
-        found = dict(self._shelf.read(model, list(texts))) if self._shelf else {}
-        missing = [content for content in texts if content not in found]
+            known = {
+                tool.fingerprint: self._known[tool.fingerprint]
+                for tool in tools
+                if tool.fingerprint in self._known
+            }
+        table.fill(known)
+        texts: dict[bytes, str] = {}
+        keys: dict[bytes, list[str]] = {}
+        for tool in tools:
+            if tool.fingerprint not in known:
+                text = passage(tool)
+                texts[_content(text)] = text
+                keys.setdefault(_content(text), []).append(tool.fingerprint)
+        stored: Mapping[bytes, bytes] = {}
+        if self._shelf and texts:
+            stored = self._shelf.read(self.embedder.identity, list(texts))
+        with self._lock:
+            table.fill(self._remember(stored, keys))
+        missing = [content for content in texts if content not in stored]
         for start in range(0, len(missing), _CHUNK):
             progress(len(missing) - start)
             some = missing[start : start + _CHUNK]
-            made = self.embedder.tools([texts[content] for content in some]).astype(_STORED)
-            fresh = [(content, row.tobytes()) for content, row in zip(some, made, strict=True)]
+            with self._lock:
+                made = self._made({content: texts[content] for content in some}, keys)
+                table.fill(self._remember(made, keys))
+        with self._lock:
+            while len(self._known) > max(_MOST_IN_MEMORY, len(tools)):
+                self._known.popitem(last=False)
+
+    def _made(
+        self, texts: Mapping[bytes, str], keys: Mapping[bytes, Sequence[str]]
+    ) -> Mapping[bytes, bytes]:
+        """The vectors of some texts: another catalog's tools may have had the same meanwhile."""
+        found = {
+            content: self._known[keys[content][0]]
+            for content in texts
+            if keys[content][0] in self._known
+        }
+        unread = [content for content in texts if content not in found]
+        if unread:
+            rows = self.embedder.tools([texts[content] for content in unread]).astype(STORED)
+            fresh = [(content, row.tobytes()) for content, row in zip(unread, rows, strict=True)]
             found.update(fresh)
             if self._shelf:
-                self._shelf.write(model, fresh)
-        return {tool.fingerprint: found[_content(passage(tool))] for tool in tools}
+                self._shelf.write(self.embedder.identity, fresh)
+        return found
+
+    def _remember(
+        self, vectors: Mapping[bytes, bytes], keys: Mapping[bytes, Sequence[str]]
+    ) -> Mapping[str, bytes]:
+        """Keep vectors under the fingerprints of the tools that they belong to."""
+        by_key = {key: vector for content, vector in vectors.items() for key in keys[content]}
+        self._known.update(by_key)
+        return by_key
 
 
 def _content(text: str) -> bytes:
