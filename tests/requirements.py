@@ -84,7 +84,7 @@ REQUIREMENTS = {
     "DSP-8": Requirement("Time limits, cancellation and result limits with a way to read on."),
     "DSP-9": Requirement("A refusal tells the model its next step."),
     "DSP-10": Requirement("Evaluating untrusted input is bounded in advance.", is_open=True),
-    "DSP-11": Requirement("Timeout messages state accurately whether the work stopped.", is_open=True),
+    "DSP-11": Requirement("Timeout messages state accurately whether the work stopped."),
     "DSP-12": Requirement("Grants belong to the principal and scope that were asked.", is_open=True),
     "AF-1": Requirement("A closed set of events with time, session, scope, tool, duration, tokens."),
     "AF-2": Requirement("Terminal and gateway feeds show the underlying tool."),

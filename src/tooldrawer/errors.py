@@ -6,6 +6,7 @@
     ├── ToolsetTaken           two toolsets want one name
     ├── ToolsetUnknown         there is no toolset of that name
     ├── ToolsetBroken          a toolset cannot list its tools
+    ├── UnsupportedFunction    a function that a model cannot call
     ├── BridgeNameTaken        a real tool is called like a bridge tool
     ├── EndpointFailed         the server for embeddings gave no vectors
     ├── ModelFileChanged       a file of the packaged model differs from its checksum
@@ -25,11 +26,14 @@
     └── CallRejected           the tool did not run; its text is written for the model
         ├── UnknownTool
         ├── InvalidArguments
+        │   └── MissingArguments   they fit, except that required ones are missing
         └── CallDenied
 
 `ToolFailed` and `CallRejected` never leave `Session.call`: they become error results there,
 in one place.
 """
+
+from typing import Self
 
 
 class ToolDrawerError(Exception):
@@ -58,6 +62,10 @@ class ToolsetUnknown(ToolDrawerError):
 
 class ToolsetBroken(ToolDrawerError):
     """A toolset cannot list its tools, so it cannot be registered."""
+
+
+class UnsupportedFunction(ToolDrawerError, TypeError):
+    """A function cannot be a tool; the text names it, and the parameter that is in the way."""
 
 
 class BridgeNameTaken(ConfigError):
@@ -132,7 +140,18 @@ class ToolFailed(ToolDrawerError):
 
 
 class ToolTimedOut(ToolFailed):
-    """The tool was cancelled at its time limit."""
+    """The tool did not finish within its time limit."""
+
+    @classmethod
+    def after(cls, seconds: float, tool: str, *, is_stopped: bool) -> Self:
+        """The error for a tool that was cancelled at its limit; `is_stopped` if its work ended."""
+        late = f"{tool!r} did not finish within {seconds:g} s"
+        if is_stopped:
+            return cls(f"{late} and was stopped. Ask for less at once, or tell the user.")
+        return cls(
+            f"{late}. It may still be running; do not repeat blindly. Check what it has done, or "
+            "tell the user."
+        )
 
 
 class ServerRefused(ToolFailed):
@@ -166,6 +185,10 @@ class UnknownTool(CallRejected):
 
 class InvalidArguments(CallRejected):
     """The arguments do not fit; the tool was not run."""
+
+
+class MissingArguments(InvalidArguments):
+    """The arguments fit, except that required ones are missing; the tool was not run."""
 
 
 class CallDenied(CallRejected):

@@ -11,7 +11,7 @@ import anyio.to_thread
 import docstring_parser
 
 from tooldrawer.call import ToolCall, ToolResult, thawed
-from tooldrawer.errors import InvalidArguments
+from tooldrawer.errors import InvalidArguments, UnsupportedFunction
 from tooldrawer.tool import NO_PARAMETERS, Json, JsonObject, Tool
 
 if TYPE_CHECKING:
@@ -49,7 +49,11 @@ class FunctionToolset:
             self.add(function)
 
     def add(self, function: Function | Callable[..., object]) -> Tool:
-        """Offer one more function, or another in place of the one of its name."""
+        """Offer one more function, or another in place of the one of its name.
+
+        Raises:
+            UnsupportedFunction: A model cannot call it; the text names the parameter.
+        """
         wrapped = function if isinstance(function, Function) else Function(function)
         prepared = _Prepared(wrapped, source=self.name)
         with self._lock:
@@ -69,6 +73,11 @@ class FunctionToolset:
         """Call the function with the arguments turned into the types it declares."""
         return await self._prepared[tool.local_name].run(call)
 
+    def stops_when_cancelled(self, tool: Tool) -> bool:
+        """Whether cancelling a call ends the function: the thread of a plain one goes on."""
+        prepared = self._prepared.get(tool.local_name)
+        return prepared is not None and prepared.is_async
+
     def _publish(self, prepared: dict[str, "_Prepared"]) -> None:
         self._prepared = prepared
         self._tools = tuple(item.tool for item in prepared.values())
@@ -79,19 +88,24 @@ class _Prepared:
 
     def __init__(self, function: Function, *, source: str) -> None:
         self._call = function.function
-        self._is_async = inspect.iscoroutinefunction(self._call) or inspect.iscoroutinefunction(
+        _require_callable_by_name(self._call)
+        self.is_async = inspect.iscoroutinefunction(self._call) or inspect.iscoroutinefunction(
             getattr(self._call, "__call__", None)  # noqa: B004  an object with an async __call__
         )
-        self._reader = _reader(self._call)
-        name = function.name or getattr(self._call, "__name__", type(self._call).__name__)
-        documentation = docstring_parser.parse(inspect.getdoc(self._call) or "")
+        name = function.name or _name(self._call)
+        documentation = docstring_parser.parse(inspect.getdoc(_underlying(self._call)) or "")
+        try:
+            self._reader = _reader(self._call)
+            schema = _schema(self._reader, documentation)
+        except Exception as error:  # the boundary to pydantic, and to annotations of anyone's
+            raise UnsupportedFunction(_explain(self._call, error)) from error
         hints: dict[str, Json] = {"readOnlyHint": function.read_only}
         if not function.read_only:
             hints["destructiveHint"] = bool(function.destructive)
         self.tool = Tool(
             name=name,
             description=function.description or (documentation.description or "").strip(),
-            parameters=_schema(self._reader, documentation),
+            parameters=schema,
             source=source,
             annotations=hints,
             trusted=True,
@@ -105,7 +119,7 @@ class _Prepared:
             complaint = _complaint(call.name, cast("pydantic.ValidationError", error))
             raise InvalidArguments(complaint) from error
         bound = partial(self._call, *positional, **named)
-        if self._is_async:
+        if self.is_async:
             value = await cast("Awaitable[object]", bound())
         else:
             value = await anyio.to_thread.run_sync(bound, abandon_on_cancel=True)
@@ -117,17 +131,93 @@ def _reader(function: Callable[..., object]) -> "pydantic.TypeAdapter[Any]":
 
     Calling through pydantic would mix an error of the function's own with one in its arguments.
     """
+    target = _underlying(function)
+    return _stand_in(
+        function, inspect.signature(function), get_type_hints(target, include_extras=True)
+    )
 
+
+def _stand_in(
+    function: Callable[..., object], signature: inspect.Signature, hints: dict[str, Any]
+) -> "pydantic.TypeAdapter[Any]":
     def collect(*positional: object, **named: object) -> object:
         return positional, named
 
-    target = function if inspect.isroutine(function) else type(function).__call__
     stand_in = cast("Any", collect)
-    stand_in.__signature__ = inspect.signature(function)
-    stand_in.__annotations__ = get_type_hints(target, include_extras=True)
-    stand_in.__name__ = getattr(function, "__name__", type(function).__name__)
-    stand_in.__module__ = target.__module__
+    stand_in.__signature__ = signature
+    stand_in.__annotations__ = hints
+    stand_in.__name__ = _name(function)
+    stand_in.__module__ = _underlying(function).__module__
     return _type_adapter()(stand_in)
+
+
+def _underlying(function: Callable[..., object]) -> Callable[..., object]:
+    """Where the annotations are: the function itself, or an object's `__call__`."""
+    if isinstance(function, partial):
+        return _underlying(cast("partial[object]", function).func)
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+def _name(function: Callable[..., object]) -> str:
+    if isinstance(function, partial):
+        return _name(cast("partial[object]", function).func)
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _require_callable_by_name(function: object) -> None:
+    """Refuse what a model cannot call with named arguments."""
+    if isinstance(function, type):
+        raise UnsupportedFunction(
+            f"{function.__name__!r} is a class, and a tool is a function. Write a function that "
+            "makes the object, or give a method of an object."
+        )
+    if not callable(function):
+        raise UnsupportedFunction(f"{function!r} is not a function.")
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (ValueError, TypeError) as error:  # a built-in one may have none
+        raise UnsupportedFunction(
+            f"The function {_name(function)!r} has no signature that can be read. Write a function "
+            "with annotations around it."
+        ) from error
+    for parameter in parameters:
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            advice = f"take a list instead, such as {parameter.name}: list[str]"
+        elif parameter.kind is parameter.POSITIONAL_ONLY:
+            advice = "write the function without the slash"
+        else:
+            continue
+        raise UnsupportedFunction(
+            f"The parameter {parameter.name!r} of the function {_name(function)!r} cannot be given "
+            f"by name, as a model does; {advice}."
+        )
+
+
+def _explain(function: Callable[..., object], error: Exception) -> str:
+    """Which parameter has a type that a model cannot be told, found by trying each alone."""
+    target = _underlying(function)
+    space = getattr(inspect.unwrap(target), "__globals__", {})
+    for name, parameter in inspect.signature(function).parameters.items():
+        try:
+            holder = type("Holder", (), {"__annotations__": {name: parameter.annotation}})
+            hints = (
+                {}
+                if parameter.annotation is parameter.empty
+                else get_type_hints(holder, globalns=space, include_extras=True)
+            )
+            _stand_in(function, inspect.Signature([parameter]), hints).json_schema()
+        except Exception as found:  # noqa: BLE001  the same boundary, one parameter at a time
+            return (
+                f"The type of the parameter {name!r} of the function {_name(function)!r} cannot be "
+                f"described to a model: {_reason(found)}."
+            )
+    return f"The function {_name(function)!r} cannot be described to a model: {_reason(error)}."
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it contains itself; use a class, such as a dataclass, or Any for any JSON"
+    return str(error).partition("\n")[0].rstrip(".") or type(error).__name__
 
 
 def _schema(

@@ -1,6 +1,6 @@
 """One conversation: what the model sees, and what it may do."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from time import monotonic, perf_counter, time
@@ -30,6 +30,7 @@ from tooldrawer.bridge.replies import (
 from tooldrawer.call import ToolResult, is_deeper
 from tooldrawer.catalog import Catalog
 from tooldrawer.dispatch import MOST_LEVELS, Caller, Rests, View
+from tooldrawer.dispatch.incomplete_calls import IncompleteCalls
 from tooldrawer.dispatch.limits import READ_REST, how_to_read_on
 from tooldrawer.errors import (
     CallRejected,
@@ -42,7 +43,7 @@ from tooldrawer.ledger import Ledger
 from tooldrawer.parts import Parts, PartsSource
 from tooldrawer.scope import Scope
 from tooldrawer.search.run import run_search, search_failures_as_text
-from tooldrawer.tokens import SchemaCosts, compact
+from tooldrawer.tokens import compact
 from tooldrawer.tool import Json, Tool
 from tooldrawer.turn import Host, Turn, Turns
 from tooldrawer.wire.provider_calls import Calls, read_call
@@ -83,6 +84,7 @@ class Session:
         self._host = host
         self._rests = Rests()
         self._granted: set[str] = set()
+        self._incomplete = IncompleteCalls()
         self._search_limit = SearchLimit(clock)
         self._refuses_searches = refuses_searches
         self._children = 0
@@ -268,7 +270,11 @@ class Session:
         except UnknownTool:
             arguments = request.arguments
         caller = Caller(
-            session=self.name, scope=self.scope.name, view=self._view, granted=self._granted
+            session=self.name,
+            scope=self.scope.name,
+            view=self._view,
+            granted=self._granted,
+            incomplete=self._incomplete,
         )
         result = await parts.dispatcher.run(request.name, arguments, caller=caller, call_id=call_id)
         return self._rests.shortened(result, most=most, how_to_read_on=how)
@@ -317,7 +323,7 @@ class Session:
         reply: dict[str, Json] = {"results": replies} if request.is_list else replies[0]
         result = ToolResult.of_json({**reply, **advice})
         most = _ROOM_FOR_SCHEMAS * policy.reply_max_tokens
-        loaded = _loaded(found.values(), parts.costs, most) if self.native else ()
+        loaded = parts.costs.fitting(found.values(), most) if self.native else ()
         # Where nothing is loaded, the model reads the reply itself.
         counted = parts.costs.total(loaded) or parts.counter.count(result.text)
         self.ledger.searched(counted)
@@ -386,13 +392,3 @@ class Session:
         result = ToolResult.of_json(reply)
         self.ledger.described(parts.counter.count(result.text))
         return result
-
-
-def _loaded(tools: Iterable[Tool], costs: SchemaCosts, most: int) -> tuple[Tool, ...]:
-    """The best ones whose definitions cost at most so much together, and at least one."""
-    kept: list[Tool] = []
-    for tool in tools:
-        if kept and costs.total((*kept, tool)) > most:
-            break
-        kept.append(tool)
-    return tuple(kept)

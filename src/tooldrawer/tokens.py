@@ -69,6 +69,15 @@ class SchemaCosts:
         """Tokens of several schemas."""
         return sum(map(self.of, tools))
 
+    def fitting(self, tools: Iterable[Tool], most: int) -> tuple[Tool, ...]:
+        """The first tools that cost at most so much together, and at least one."""
+        kept: list[Tool] = []
+        for tool in tools:
+            if kept and self.total((*kept, tool)) > most:
+                break
+            kept.append(tool)
+        return tuple(kept)
+
 
 def schema_text(tool: Tool) -> str:
     """The part of a tool that a provider puts into the prompt, as compact JSON."""

@@ -17,11 +17,20 @@ def has_known_tools(toolset: "Toolset") -> bool:
     return getattr(toolset, "is_known", True) is True
 
 
+def stops_when_cancelled(toolset: "Toolset", tool: Tool) -> bool:
+    """Whether the work of a call ends when the call is cancelled; toolsets usually see to that."""
+    answer = getattr(toolset, "stops_when_cancelled", None)
+    return not callable(answer) or answer(tool) is True
+
+
 class Toolset(Protocol):
     """A named group of tools from one origin, able to list and to run them.
 
     One whose `keeps_time` is true ends its calls in time by itself. A server's tool may put a
     question to a person, and only the toolset knows how long that took.
+
+    One that cannot always end its work has a method `stops_when_cancelled(tool) -> bool`, so that
+    a model is not told that something stopped which goes on.
     """
 
     @property

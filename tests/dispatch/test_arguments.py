@@ -37,6 +37,8 @@ REPAIRS: list[tuple[JsonObject, Json, Json, str]] = [
     (TEXTS, "a", ["a"], '"a" → ["a"]'),
     ({"type": "array", "items": INTEGER}, 3, [3], "3 → [3]"),
     ({"type": "array", "items": POINT}, {"x": 1}, [{"x": 1}], '{"x": 1} → [{"x": 1}]'),
+    ({"type": "object"}, "", {}, '"" → {}'),
+    ({"type": "object"}, " ", {}, '" " → {}'),
     (SIZE, "small", "Small", '"small" → "Small"'),
     (SIZE, " Large ", "LARGE", '" Large " → "LARGE"'),
     (SIZE, "X-Large", "x-large", '"X-Large" → "x-large"'),
@@ -287,3 +289,57 @@ async def test_half_a_character_is_refused_as_an_argument(given: Json) -> None:
     assert outcome.result.is_error
     assert outcome.received == []
     assert "Correct the arguments and call again." in outcome.result.text
+
+
+@requirement("DSP-4")
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "nullable": True},
+        {"type": "string", "enum": ["a", "b"], "nullable": True},
+        {"$ref": "#/$defs/Text", "nullable": True},
+        {"anyOf": [TEXT, INTEGER], "nullable": True},
+    ],
+)
+async def test_null_is_accepted_where_a_schema_says_nullable(schema: JsonObject) -> None:
+    parameters: JsonObject = {
+        "type": "object",
+        "properties": {"value": schema, "deep": {"type": "array", "items": schema}},
+        "required": ["value"],
+        "$defs": {"Text": TEXT},
+    }
+    arguments: JsonObject = {"value": None, "deep": [None]}
+    outcome = await probe(parameters, arguments)
+    assert outcome.received == [arguments]
+    assert outcome.finished.repairs == ()
+    wrong = await probe(parameters, {"value": {}})
+    assert wrong.result.is_error
+
+
+@requirement("DSP-4")
+async def test_nullable_as_the_name_of_a_parameter_or_in_a_value_means_nothing() -> None:
+    schema = properties(nullable=BOOLEAN, value={"enum": [{"type": "x", "nullable": True}]})
+    assert (await probe(schema, {"nullable": True})).received == [{"nullable": True}]
+    assert (await probe(schema, {"value": {"type": "x", "nullable": True}})).received
+    assert (await probe({**schema, "required": ["value"]}, {"value": None})).result.is_error
+
+
+@requirement("DSP-9")
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (KeyError("document_id"), "KeyError: 'document_id'"),
+        (KeyError("no such thing"), "KeyError: 'no such thing'"),
+        (ValueError("7"), "ValueError: 7"),
+        (ValueError(), "ValueError"),
+        (ValueError("There is no note 7."), "There is no note 7."),
+    ],
+)
+async def test_an_exception_is_told_with_its_type_unless_it_is_a_sentence(
+    error: Exception, said: str
+) -> None:
+    def look_up() -> str:
+        raise error
+
+    result = await Drawer([FunctionToolset("desk", [look_up])]).session().call("look_up")
+    assert result.text == f"'look_up' failed: {said}"

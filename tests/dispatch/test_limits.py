@@ -4,6 +4,7 @@ import math
 from threading import Event
 
 import anyio
+import anyio.to_thread
 import pytest
 
 from tests.dispatch.parts import TOOL, ask, events, lab, texts
@@ -46,6 +47,59 @@ class Hanging:
         raise AssertionError("forever is over")
 
 
+@requirement("DSP-11")
+async def test_an_async_function_that_hangs_is_stopped_at_its_limit() -> None:
+    hanging = Hanging()
+
+    async def wait() -> None:
+        await hanging.run(Tool(name="wait"), ToolCall(name="wait"))
+
+    drawer = Drawer([FunctionToolset("local", [wait])], config=SHORT)
+    with anyio.fail_after(60):
+        result = await drawer.session().call("wait")
+    assert hanging.ended_by == [anyio.get_cancelled_exc_class()]
+    assert result.text.startswith("'wait' did not finish within 0.05 s and was stopped.")
+
+
+@requirement("DSP-11")
+async def test_a_cancelled_call_of_a_plain_function_may_still_be_running() -> None:
+    began, release = Event(), Event()
+
+    def wait() -> None:
+        began.set()
+        release.wait(30)
+
+    drawer = Drawer([FunctionToolset("local", [wait])])
+    try:
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(drawer.session().call, "wait")
+                await anyio.to_thread.run_sync(began.wait)
+                tasks.cancel_scope.cancel()
+    finally:
+        release.set()
+    (failed,) = events(drawer, CallFailed)
+    assert failed.error == "cancelled; it may still be running"
+
+
+@requirement("DSP-11")
+async def test_a_call_that_is_cancelled_before_the_tool_runs_is_only_cancelled(
+    grants: Grants,
+) -> None:
+    def wait() -> None: ...
+
+    approver = SilentApprover()
+    toolset = FunctionToolset("local", [wait])
+    drawer = Drawer([toolset], guardrails=[ask], approver=approver, grants=grants)
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(drawer.session().call, "wait")
+            await approver.asked.wait()
+            tasks.cancel_scope.cancel()
+    (failed,) = events(drawer, CallFailed)
+    assert failed.error == "cancelled"
+
+
 @requirement("DSP-8")
 async def test_a_tool_that_hangs_is_stopped_at_its_limit() -> None:
     hanging = Hanging()
@@ -64,6 +118,7 @@ async def test_a_tool_that_hangs_is_stopped_at_its_limit() -> None:
 
 
 @requirement("DSP-8")
+@requirement("DSP-11")
 async def test_a_plain_function_that_hangs_is_left_behind_at_its_limit() -> None:
     release = Event()
 
@@ -79,7 +134,10 @@ async def test_a_plain_function_that_hangs_is_left_behind_at_its_limit() -> None
     finally:
         release.set()
     assert result.is_error
-    assert "'wait' did not finish within 0.05 s" in result.text
+    assert result.text == (
+        "'wait' did not finish within 0.05 s. It may still be running; do not repeat blindly. "
+        "Check what it has done, or tell the user."
+    )
 
 
 @requirement("DSP-8")

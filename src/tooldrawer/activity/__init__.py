@@ -1,6 +1,8 @@
 """What happened, as values: anyone may report, nobody waits for a listener."""
 
 from tooldrawer.activity.events import (
+    CANCELLED,
+    CANCELLED_RUNNING,
     ApprovalAnswered,
     ApprovalAsked,
     Assembled,
@@ -23,6 +25,8 @@ from tooldrawer.activity.masking import MASK, Masker, names_secret
 from tooldrawer.activity.sinks import JsonLines, Sink
 
 __all__ = [
+    "CANCELLED",
+    "CANCELLED_RUNNING",
     "ActivityLog",
     "ApprovalAnswered",
     "ApprovalAsked",

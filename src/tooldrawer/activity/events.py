@@ -103,8 +103,14 @@ class CallFailed(Happening):
     tool: str
     error: str
     duration: float
+    warning: str = ""
     call: str = ""
     """The model's id of the call: tells those apart that run at the same time."""
+
+
+CANCELLED = "cancelled"
+CANCELLED_RUNNING = "cancelled; it may still be running"
+"""The errors of a call that its caller cancelled, with and without the end of the tool's work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,8 @@ from threading import Lock
 from time import time
 
 from tooldrawer.activity.events import (
+    CANCELLED,
+    CANCELLED_RUNNING,
     ApprovalAnswered,
     ApprovalAsked,
     CallFailed,
@@ -303,7 +305,8 @@ class Quality:
                 self._counts["repaired"] += bool(event.repairs)
                 self._call_seconds.add(event.duration)
             case CallFailed():
-                self._calls["cancelled" if event.error == "cancelled" else "failed"] += 1
+                is_cancelled = event.error in (CANCELLED, CANCELLED_RUNNING)
+                self._calls["cancelled" if is_cancelled else "failed"] += 1
                 self._call_seconds.add(event.duration)
             case CallRefused():
                 self._calls["refused"] += 1

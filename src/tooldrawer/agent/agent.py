@@ -29,8 +29,8 @@ from tooldrawer.wire.message import (
 )
 
 _INTERRUPTED = (
-    "Interrupted by the user before it came to an end; what it had done by then is not known. "
-    "Wait for what the user says."
+    "Interrupted by the user before it came to an end. It may still be running, or have taken "
+    "effect; do not repeat blindly. Wait for what the user says."
 )
 _TOO_MANY = (
     "Not run: there were too many calls in one answer. Make at most {most} at once, and the others "

@@ -9,6 +9,8 @@ import anyio
 import anyio.lowlevel
 
 from tooldrawer.activity import (
+    CANCELLED,
+    CANCELLED_RUNNING,
     ActivityLog,
     ApprovalAnswered,
     CallFailed,
@@ -251,8 +253,10 @@ def _came_of(
         case CallRefused():
             return "wrong", f"refused: {_reason(event.reason, event.tool)}"
         case CallFailed():
-            if event.error == "cancelled":
+            if event.error == CANCELLED:
                 return "wrong", f"stopped after {spent(seconds)}"
+            if event.error == CANCELLED_RUNNING:
+                return "wrong", f"cancelled after {spent(seconds)}; it may still be running"
             error = _reason(event.error, event.tool)
             return "wrong", f"failed after {spent(seconds)}: {error}"
 

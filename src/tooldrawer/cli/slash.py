@@ -2,20 +2,23 @@
 
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import anyio.to_thread
 from rapidfuzz import process
 
+from tooldrawer.assembly import Assembly
+from tooldrawer.bridge import signature
 from tooldrawer.cli.call_row import counted
 from tooldrawer.cli.output import table, tell
 from tooldrawer.cli.resuming import deleted, named, recent, show_conversations, show_last
 from tooldrawer.cli.savings import savings
 from tooldrawer.cli.station import Station
 from tooldrawer.cli.width import cut
-from tooldrawer.errors import ToolDrawerError
+from tooldrawer.errors import ToolDrawerError, UnknownTool
 from tooldrawer.search.run import run_search
+from tooldrawer.tool import Tool
 
 _COMMAND = re.compile(r"/[a-zA-Z?]*(\s|$)")
 _MOST_FOUND = 10
@@ -32,6 +35,10 @@ class _Command:
     """What may follow the name."""
 
 
+def _state(tool: Tool, direct: Collection[str]) -> str:
+    return "direct" if tool.name in direct else "deferred"
+
+
 class Slash:
     """The commands of a chat at a station."""
 
@@ -39,7 +46,12 @@ class Slash:
         self.wants_to_quit = False
         self._station = station
         self._commands = (
-            _Command(name="/tools", help="the tools, shown and in the drawer", run=self._tools),
+            _Command(
+                name="/tools",
+                words="name",
+                help="the tools, direct and deferred; with the name of a toolset or tool, about it",
+                run=self._tools,
+            ),
             _Command(name="/find", words="words", help="search the tools", run=self._find),
             _Command(name="/scope", help="what this session may see", run=self._scope),
             _Command(name="/savings", help="what the drawer saved", run=self._savings),
@@ -86,8 +98,10 @@ class Slash:
         tell(f"There is no {name}{hint} /help lists them all.")
 
     async def _tools(self, words: str) -> None:
-        del words
         assembly = await self._station.shown()
+        if words:
+            self._about_tools(words, assembly)
+            return
         direct = Counter(tool.source for tool in assembly.direct)
         deferred = Counter(tool.source for tool in assembly.deferred)
         rows = [
@@ -101,6 +115,32 @@ class Slash:
         for upstream in self._station.servers.unknown():
             status = upstream.status
             tell(f"{status.name} is {status.state}{f': {status.error}' if status.error else '.'}")
+
+    def _about_tools(self, name: str, assembly: Assembly) -> None:
+        """Show the tools of a toolset, or one tool."""
+        catalog = self._station.session.catalog
+        direct = {tool.name for tool in assembly.direct}
+        wanted = name.casefold()
+        found = [
+            tool for tool in catalog if wanted in (tool.source.casefold(), tool.server.casefold())
+        ]
+        if found:
+            rows = [
+                (tool.name, _state(tool, direct), cut(" ".join(tool.description.split()), _SHORT))
+                for tool in found
+            ]
+            table(("tool", "in the array", "what it does"), rows)
+            return
+        try:
+            tool = catalog.get(name)
+        except UnknownTool as error:
+            near = f" The nearest are: {', '.join(error.near)}." if error.near else ""
+            tell(f"There is no toolset or tool of that name.{near}")
+            return
+        tell(f"{tool.name}{signature(tool)}")
+        tell(f"From {tool.source}, {_state(tool, direct)}.")
+        if tool.description:
+            tell(tool.description)
 
     async def _find(self, words: str) -> None:
         if not words:

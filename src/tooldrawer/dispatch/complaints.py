@@ -64,6 +64,16 @@ def leaves(complaint: Complaint) -> Iterator[Complaint]:
             yield from leaves(part)
 
 
+def missing_arguments(found: Sequence[Complaint]) -> tuple[str, ...]:
+    """The required arguments that are missing, if nothing else is wrong."""
+    names: list[str] = []
+    for complaint in found:
+        if complaint.kind.name != "required" or place(complaint):
+            return ()
+        names.append(str(complaint.kind.property))  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+    return tuple(names)
+
+
 def place(complaint: Complaint) -> Path:
     """Where in the arguments it is."""
     return tuple(complaint.instance_path)

@@ -9,12 +9,22 @@ from typing import cast
 
 import anyio
 
-from tooldrawer.activity import CallFailed, CallFinished, CallRefused, CallStarted, Emit, Stamp
+from tooldrawer.activity import (
+    CANCELLED,
+    CANCELLED_RUNNING,
+    CallFailed,
+    CallFinished,
+    CallRefused,
+    CallStarted,
+    Emit,
+    Stamp,
+)
 from tooldrawer.call import ToolCall, ToolResult, freeze, is_deeper, thawed
 from tooldrawer.catalog import Catalog
 from tooldrawer.dispatch.cancellation import is_stray
 from tooldrawer.dispatch.guardrails import Deny, Guardrail, judge
 from tooldrawer.dispatch.hooks import Hook, chain
+from tooldrawer.dispatch.incomplete_calls import IncompleteCalls
 from tooldrawer.dispatch.limits import MOST_LEVELS, Limits
 from tooldrawer.dispatch.permission import Permission
 from tooldrawer.dispatch.validation import Checked, Validation
@@ -22,13 +32,14 @@ from tooldrawer.errors import (
     CallDenied,
     CallRejected,
     InvalidArguments,
+    MissingArguments,
     ToolFailed,
     ToolTimedOut,
 )
 from tooldrawer.registry import Snapshot
 from tooldrawer.tokens import Estimate, compact
 from tooldrawer.tool import JsonObject, Tool
-from tooldrawer.toolset import Toolset, keeps_time
+from tooldrawer.toolset import Toolset, keeps_time, stops_when_cancelled
 
 _logger = logging.getLogger(__name__)
 _tokens = Estimate().count
@@ -57,10 +68,21 @@ class Caller:
     """What exists for it now; asked again after a person was, because that takes time."""
     granted: set[str] = field(default_factory=set[str])
     """What a person granted for the whole session, as `grant` names it."""
+    incomplete: IncompleteCalls = field(default_factory=IncompleteCalls)
+    """The session's calls that were refused for missing arguments."""
 
     def stamp(self) -> Stamp:
         """For an event of this session."""
         return Stamp(at=time(), session=self.session, scope=self.scope)
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far a call has come."""
+
+    checked: Checked = field(default_factory=lambda: Checked(arguments={}))
+    may_run_on: bool = False
+    """Whether a tool is at work that does not end with the call."""
 
 
 class Dispatcher:
@@ -119,10 +141,10 @@ class Dispatcher:
     async def _reported(
         self, tool: Tool, call: ToolCall, caller: Caller, started: float
     ) -> ToolResult:
-        checks: list[Checked] = []
+        progress = _Progress()
 
         async def rest(final: ToolCall) -> ToolResult:
-            return await self._run(tool, final, caller, checks)
+            return await self._run(tool, final, caller, progress)
 
         try:
             result = _sound(await chain(self._hooks, rest)(call), f"A hook around {tool.name!r}")
@@ -131,11 +153,13 @@ class Dispatcher:
             self._refused(caller, tool.name, error, started, call.id)
             raise
         except ToolFailed as error:
-            self._failed(caller, tool.name, str(error), started, call.id)
+            warning = progress.checked.warning
+            self._failed(caller, tool.name, str(error), started, call.id, warning=warning)
             raise
         except anyio.get_cancelled_exc_class() as error:
             if not is_stray():
-                self._failed(caller, tool.name, "cancelled", started, call.id)
+                reason = CANCELLED_RUNNING if progress.may_run_on else CANCELLED
+                self._failed(caller, tool.name, reason, started, call.id)
                 raise
             text = f"{tool.name!r} was cancelled by something inside it. Tell the user."
             self._failed(caller, tool.name, text, started, call.id)
@@ -145,7 +169,6 @@ class Dispatcher:
             text = f"{tool.name!r} failed in a hook: {error}. Tell the user; do not try again."
             self._failed(caller, tool.name, text, started, call.id)
             raise ToolFailed(text) from error
-        last = checks[-1] if checks else Checked(arguments={})
         self._emit(
             CallFinished(
                 **caller.stamp(),
@@ -154,30 +177,42 @@ class Dispatcher:
                 result_tokens=_tokens(result.text),
                 is_error=result.is_error,
                 error=result.text[:_MOST_ERROR] if result.is_error else "",
-                repairs=tuple(map(str, last.repairs)),
-                warning=last.warning,
+                repairs=tuple(map(str, progress.checked.repairs)),
+                warning=progress.checked.warning,
                 call=call.id,
             )
         )
         return result
 
     async def _run(
-        self, tool: Tool, call: ToolCall, caller: Caller, checks: list[Checked]
+        self, tool: Tool, call: ToolCall, caller: Caller, progress: _Progress
     ) -> ToolResult:
         if call.name != tool.name:
             raise ToolFailed(
                 f"A hook changed the call of {tool.name!r} into one of another tool, which would "
                 "go past the scope. Tell the user; do not try again."
             )
-        checked = self._validation.check(tool, call.arguments)
-        checks.append(checked)
+        checked = progress.checked = self._check(tool, call.arguments, caller)
         final = call.with_arguments(checked.arguments)
         await self._permit(tool, final, caller)
-        result = await self._execute(*_unchanged(tool, caller), final)
+        result = await self._execute(*_unchanged(tool, caller), final, progress)
         if not checked.repairs:
             return result
         made = "; ".join(map(str, checked.repairs))
         return result.with_note(f"[The arguments were repaired before the call: {made}.]")
+
+    def _check(self, tool: Tool, arguments: JsonObject, caller: Caller) -> Checked:
+        """The arguments as they are passed on.
+
+        A server may fill in arguments that its schema requires, so it decides about a call that is
+        repeated unchanged. A function of this process cannot be called without them.
+        """
+        try:
+            return self._validation.check(tool, arguments)
+        except MissingArguments:
+            if not tool.is_upstream or not caller.incomplete.is_repeated(tool, arguments):
+                raise
+            return self._validation.check(tool, arguments, allow_missing=True)
 
     async def _permit(self, tool: Tool, call: ToolCall, caller: Caller) -> None:
         verdict = await judge(self._guardrails, tool, call)
@@ -186,23 +221,25 @@ class Dispatcher:
         if verdict:
             await self._permission.obtain(verdict, tool, call, caller.stamp, caller.granted)
 
-    async def _execute(self, tool: Tool, toolset: Toolset, call: ToolCall) -> ToolResult:
+    async def _execute(
+        self, tool: Tool, toolset: Toolset, call: ToolCall, progress: _Progress
+    ) -> ToolResult:
         limit = inf if keeps_time(toolset) else self._limits.call_timeout
         plain = replace(call, arguments=thawed(call.arguments))
+        is_stopped = stops_when_cancelled(toolset, tool)
+        progress.may_run_on = not is_stopped
         with anyio.move_on_after(limit) as scope:
             try:
-                return _sound(await toolset.run(tool, plain), repr(tool.name))
+                result = await toolset.run(tool, plain)
             except (CallRejected, ToolFailed):
                 raise
             except (Exception, SystemExit) as error:  # the boundary to a tool of anyone's
                 _logger.debug("%r raised.", tool.name, exc_info=True)
-                said = str(error) or type(error).__name__
-                raise ToolFailed(f"{tool.name!r} failed: {said}") from error
+                raise ToolFailed(f"{tool.name!r} failed: {_describe(error)}") from error
+            progress.may_run_on = False
+            return _sound(result, repr(tool.name))
         assert scope.cancelled_caught
-        raise ToolTimedOut(
-            f"{tool.name!r} did not finish within {limit:g} s and was stopped. "
-            "Ask for less at once, or tell the user."
-        )
+        raise ToolTimedOut.after(limit, tool.name, is_stopped=is_stopped)
 
     def _refused(
         self, caller: Caller, tool: str | None, error: CallRejected, started: float, call: str
@@ -212,9 +249,37 @@ class Dispatcher:
             CallRefused(**caller.stamp(), tool=tool, reason=reason, duration=spent, call=call)
         )
 
-    def _failed(self, caller: Caller, tool: str, error: str, started: float, call: str) -> None:
-        spent = perf_counter() - started
-        self._emit(CallFailed(**caller.stamp(), tool=tool, error=error, duration=spent, call=call))
+    def _failed(
+        self,
+        caller: Caller,
+        tool: str,
+        error: str,
+        started: float,
+        call: str,
+        *,
+        warning: str = "",
+    ) -> None:
+        self._emit(
+            CallFailed(
+                **caller.stamp(),
+                tool=tool,
+                error=error,
+                duration=perf_counter() - started,
+                warning=warning,
+                call=call,
+            )
+        )
+
+
+def _describe(error: BaseException) -> str:
+    """What an exception says, with its type unless that is a sentence.
+
+    The text of a `KeyError` is the bare key, which nobody understands by itself.
+    """
+    kind, text = type(error).__name__, str(error)
+    if isinstance(error, KeyError) or " " not in text:
+        return f"{kind}: {text}" if text else kind
+    return text
 
 
 def _frozen(tool: Tool, arguments: JsonObject) -> tuple[JsonObject, int]:

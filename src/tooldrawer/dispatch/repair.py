@@ -147,6 +147,8 @@ def _from_text(value: str, wanted: str) -> Iterator[Json]:
         yield int(text) if _WHOLE.fullmatch(text) else float(text)
     elif wanted == "boolean" and text.casefold() in ("true", "false"):
         yield text.casefold() == "true"
+    elif wanted == "object" and not text:
+        yield {}
     elif wanted in ("object", "array") and text[:1] in ("{", "["):
         try:
             decoded = cast("Json", json.loads(text))

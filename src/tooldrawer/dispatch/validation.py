@@ -12,9 +12,10 @@ import jsonschema_rs
 from tooldrawer.activity import names_secret
 from tooldrawer.bridge import signature
 from tooldrawer.call import is_deeper, thawed
-from tooldrawer.dispatch.complaints import Complaint, place
+from tooldrawer.dispatch.complaints import Complaint, missing_arguments, place
+from tooldrawer.dispatch.nullable import allow_null
 from tooldrawer.dispatch.repair import Repair, repaired
-from tooldrawer.errors import InvalidArguments
+from tooldrawer.errors import InvalidArguments, MissingArguments
 from tooldrawer.tool import Json, JsonObject, Tool
 
 _DRAFT_7 = "draft-07"
@@ -23,6 +24,7 @@ _BACKTRACKING = 100_000
 else's, and `(a+)+$` would otherwise run for years."""
 _MOST_SHOWN = 3
 _MOST_SCHEMA_LEVELS = 128
+_REPEAT = " If the server itself supplies what is missing, repeat the call unchanged."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +45,13 @@ class Validation:
         self._lock = Lock()
         self._compiled: OrderedDict[str, jsonschema_rs.Validator | str] = OrderedDict()
 
-    def check(self, tool: Tool, arguments: JsonObject) -> Checked:
+    def check(self, tool: Tool, arguments: JsonObject, *, allow_missing: bool = False) -> Checked:
         """The arguments, repaired where that is safe.
 
+        With `allow_missing`, required arguments may be missing; the warning names them.
+
         Raises:
+            MissingArguments: Nothing is wrong except that required arguments are missing.
             InvalidArguments: They do not fit; with the failing path, the reason and the signature.
         """
         self._bound(tool, arguments)
@@ -60,6 +65,16 @@ class Validation:
             better = repaired(plain, validator)
         except ValueError as error:  # half a character, or a key that is not text: not JSON
             raise InvalidArguments(_refusal(tool, f"/: cannot be read as JSON: {error}")) from error
+        if better.left and (missing := missing_arguments(better.left)):
+            if not allow_missing:
+                repeat = _REPEAT if tool.is_upstream else ""
+                raise MissingArguments(_refusal(tool, _said(better.left)) + repeat)
+            return Checked(
+                arguments=better.arguments,
+                repairs=better.repairs,
+                warning=f"Repeated without {', '.join(missing)}, which the schema requires; "
+                "the server decides.",
+            )
         if better.left is None or better.left:
             raise InvalidArguments(_refusal(tool, _said(better.left)))
         return Checked(arguments=better.arguments, repairs=better.repairs)
@@ -97,7 +112,7 @@ def _compile(schema: JsonObject, max_bytes: int) -> "jsonschema_rs.Validator | s
         if _DRAFT_7 in declared
         else jsonschema_rs.Draft202012Validator
     )
-    plain = {key: value for key, value in schema.items() if key != "$schema"}
+    plain = allow_null({key: value for key, value in schema.items() if key != "$schema"})
     options = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKING)
     try:
         return kind(

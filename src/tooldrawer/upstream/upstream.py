@@ -48,6 +48,12 @@ class Upstream:
 
     keeps_time = True
 
+    @staticmethod
+    def stops_when_cancelled(tool: Tool) -> bool:
+        """No: a server is told of the cancellation, and need not act on it."""
+        del tool
+        return False
+
     def __init__(
         self,
         spec: UpstreamSpec,
@@ -257,7 +263,7 @@ class Upstream:
             turns.leave(flight)
         raise ToolTimedOut(
             f"The server {self.spec.name!r} did not answer within {seconds:g} s and was told to "
-            "stop. It may or may not have taken effect: check before you try again."
+            "stop. It may still be running; do not repeat blindly: check what it has done first."
         )
 
     async def _turn(self, turns: Turns, flight: Flight, seconds: float) -> None:

@@ -24,6 +24,19 @@ def test_tools_are_listed_by_toolset(workshop: Shell) -> None:
     assert server.requests == []
 
 
+def test_one_toolset_or_one_tool_is_shown_by_its_name(workshop: Shell) -> None:
+    workshop.write("tooldrawer.yaml", CLOSED)
+    with scripted() as server:
+        lines = ["/tools workshop", "/tools measure_weight", "/tools measure_wieght"]
+        ran = piped(workshop, "chat", *at(server), lines=lines)
+    rows = [line.split()[:2] for line in ran.out.splitlines()]
+    assert ["measure_weight", "deferred"] in rows
+    assert ["terminal", "direct"] not in rows
+    assert "measure_weight(" in ran.out
+    assert "From workshop, deferred." in ran.out
+    assert "no toolset or tool of that name. The nearest are: measure_weight" in ran.out
+
+
 def test_tools_are_found_by_what_they_do(workshop: Shell) -> None:
     with scripted() as server:
         ran = piped(workshop, "chat", *at(server), lines=["/find how heavy", "/find"])

@@ -76,10 +76,11 @@ class CoreTools:
                 return await self._functions.run(tool, call)
         finally:
             session_of_call.reset(before)
-        raise ToolTimedOut(
-            f"{tool.name!r} did not finish within {limit:g} s and was left. Ask for less at once, "
-            "or tell the user."
-        )
+        raise ToolTimedOut.after(limit, tool.name, is_stopped=self.stops_when_cancelled(tool))
+
+    def stops_when_cancelled(self, tool: Tool) -> bool:
+        """Whether the work of a call ends when the call is cancelled."""
+        return self._functions.stops_when_cancelled(tool)
 
 
 def _work(workplace: Workplace) -> Iterator[Function]:
