@@ -85,7 +85,7 @@ REQUIREMENTS = {
     "DSP-9": Requirement("A refusal tells the model its next step."),
     "DSP-10": Requirement("Evaluating untrusted input is bounded in advance.", is_open=True),
     "DSP-11": Requirement("Timeout messages state accurately whether the work stopped."),
-    "DSP-12": Requirement("Grants belong to the principal and scope that were asked.", is_open=True),
+    "DSP-12": Requirement("Grants belong to the principal and scope that were asked."),
     "AF-1": Requirement("A closed set of events with time, session, scope, tool, duration, tokens."),
     "AF-2": Requirement("Terminal and gateway feeds show the underlying tool."),
     "AF-3": Requirement(
@@ -114,7 +114,10 @@ REQUIREMENTS = {
     "GW-4": Requirement("expose: by-effect splits tool_call by effect.", is_open=True),
     "TRUST-1": Requirement("Tool definitions are pinned; changes are quarantined.", is_open=True),
     "TRUST-2": Requirement("Server text is data: cleaned and scanned.", is_open=True),
-    "TRUST-3": Requirement("approvals.by decides who can answer; the approver sees everything.", is_open=True),
+    "TRUST-3": Requirement(
+        "approvals.by decides who can answer; the approver sees everything.",
+        gap="approvals.by and the dashboard's approver role do not exist; approve needs a terminal.",
+    ),
     "TRUST-4": Requirement("No telemetry, neither ours nor a dependency's."),
     "TRUST-5": Requirement(
         "Locked dependencies, verified weights, SBOM, audit.",

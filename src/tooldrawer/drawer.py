@@ -67,7 +67,8 @@ class Drawer:
         """
         self._hooks, self._guardrails = tuple(hooks), tuple(guardrails)
         self._approver = approver
-        self._grants = grants or Grants()
+        self.grants = grants or Grants()
+        """What people allowed for good."""
         self._counter = counter or default_counter()
         self._file: WatchedFile | None = None
         self._adjust: Callable[[Config], Config] = lambda config: config
@@ -137,8 +138,11 @@ class Drawer:
         scope: Scope | str | None = None,
         context_length: int | None = None,
         host: Host | None = None,
+        principal: str = "",
     ) -> Session:
         """Open a session. Nothing is copied: it always sees the live registry.
+
+        `principal` is on whose behalf it calls: what one is granted for good holds for no other.
 
         Raises:
             ConfigError: There is no configured scope of that name.
@@ -154,6 +158,7 @@ class Drawer:
             context_length=context_length or self.config.context_length,
             host=host
             or _DisabledServers(lambda: self.config.servers, lambda: self.config.name_template),
+            principal=principal,
         )
 
     @property
@@ -268,7 +273,7 @@ class Drawer:
         permission = Permission(
             emit=self.activity,
             approver=self._approver or config.approver,
-            grants=self._grants,
+            grants=self.grants,
             timeout=config.limits.approval_timeout,
         )
         dispatcher = Dispatcher(

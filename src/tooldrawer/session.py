@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from time import monotonic, perf_counter, time
+from time import monotonic, perf_counter
 from types import TracebackType
 from typing import Self, assert_never
 
@@ -30,7 +30,6 @@ from tooldrawer.bridge.replies import (
 from tooldrawer.call import ToolResult, is_deeper
 from tooldrawer.catalog import Catalog
 from tooldrawer.dispatch import MOST_LEVELS, Caller, Rests, View
-from tooldrawer.dispatch.incomplete_calls import IncompleteCalls
 from tooldrawer.dispatch.limits import READ_REST, how_to_read_on
 from tooldrawer.errors import (
     CallRejected,
@@ -66,6 +65,7 @@ class Session:
         host: Host | None = None,
         refuses_searches: bool = True,
         clock: Callable[[], float] = monotonic,
+        principal: str = "",
     ) -> None:
         """`refuses_searches` is for hosts that pass all calls of the model to this session.
 
@@ -78,13 +78,11 @@ class Session:
         self.native = False
         """Whether the provider loads found tools itself; may be set when the endpoint changes."""
         self.ledger = Ledger()
-        self._drawer = drawer
-        self._scope = scope
-        self._within = within
-        self._host = host
+        self._drawer, self._scope, self._within, self._host = drawer, scope, within, host
         self._rests = Rests()
-        self._granted: set[str] = set()
-        self._incomplete = IncompleteCalls()
+        self._caller = Caller(
+            session=name, scope=lambda: self.scope, view=self._view, principal=principal
+        )
         self._search_limit = SearchLimit(clock)
         self._refuses_searches = refuses_searches
         self._children = 0
@@ -125,6 +123,7 @@ class Session:
             within=self,
             context_length=self.context_length,
             host=self._host,
+            principal=self._caller.principal,
         )
 
     async def tools(self) -> Assembly:
@@ -210,7 +209,7 @@ class Session:
         return View(catalog=parts.catalogs.derive(snapshot, self.scope), snapshot=snapshot)
 
     def _stamp(self) -> Stamp:
-        return Stamp(at=time(), session=self.name, scope=self.scope.name)
+        return self._caller.stamp()
 
     async def _decided(self, parts: Parts) -> Turn:
         return await self._turns.decided(
@@ -269,14 +268,9 @@ class Session:
             arguments = unnested(request.arguments, catalog.get(request.name).parameters)
         except UnknownTool:
             arguments = request.arguments
-        caller = Caller(
-            session=self.name,
-            scope=self.scope.name,
-            view=self._view,
-            granted=self._granted,
-            incomplete=self._incomplete,
+        result = await parts.dispatcher.run(
+            request.name, arguments, caller=self._caller, call_id=call_id
         )
-        result = await parts.dispatcher.run(request.name, arguments, caller=caller, call_id=call_id)
         return self._rests.shortened(result, most=most, how_to_read_on=how)
 
     def _how_to_read_on(self, parts: Parts) -> str:

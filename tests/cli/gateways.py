@@ -11,7 +11,8 @@ from typing import TypeVar
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from tests.cli.shell import Shell
-from tooldrawer import ActivityLog, Answer, ApprovalRequest, Tool
+from tooldrawer import ActivityLog, Answer, ApprovalRequest, Grants, Tool
+from tooldrawer.dispatch import Grantee
 from tooldrawer.gateway.control import Control
 from tooldrawer.gateway.pending import Pending, Waiting
 from tooldrawer.tool import Json, JsonObject
@@ -54,6 +55,8 @@ class Running:
     activity: ActivityLog
     pending: Pending
     says: Mapping[str, Json]
+    grants: Grants
+    is_unattended_allowed: bool = False
     _context: AbstractContextManager[Control] | None = None
 
     def call(self, function: Callable[[], Value]) -> Value:
@@ -77,7 +80,12 @@ class Running:
 
     def start(self, folder: Path) -> None:
         control = Control(
-            status=lambda: self.says, activity=self.activity, pending=self.pending, folder=folder
+            status=lambda: self.says,
+            activity=self.activity,
+            pending=self.pending,
+            grants=self.grants,
+            is_unattended_allowed=lambda: self.is_unattended_allowed,
+            folder=folder,
         )
         self._context = self.portal.wrap_async_context_manager(control)
         self._context.__enter__()
@@ -94,7 +102,11 @@ def request(
 ) -> ApprovalRequest:
     described = Tool(name=tool, source="desk")
     return ApprovalRequest(
-        question=question, tool=described, arguments=arguments, session="support"
+        question=question,
+        tool=described,
+        arguments=arguments,
+        session="support",
+        grantee=Grantee(principal="alice", scopes=("triage",)),
     )
 
 
@@ -108,7 +120,13 @@ def gateway(
 ) -> "Generator[Running]":
     """A gateway that the shell's commands find."""
     with start_blocking_portal("asyncio") as portal:
-        running = Running(portal, activity or ActivityLog(), pending or Pending(), status(**says))
+        running = Running(
+            portal,
+            activity or ActivityLog(),
+            pending or Pending(),
+            status(**says),
+            Grants(shell.folder / "grants.json"),
+        )
         running.start(shell.folder / FOLDER)
         try:
             yield running

@@ -1,10 +1,12 @@
 """The command as a person runs it: a process of its own, in an empty folder of its own."""
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -77,6 +79,16 @@ class Shell:
         file.write_text(text, encoding="utf-8")
         return name
 
+    def at_terminal(self, *arguments: str) -> Ran:
+        """Run `tooldrawer` to its end as a person at a terminal does; its output is read here."""
+        keyboard, terminal = os.openpty()
+        try:
+            with self.started(*arguments, stdin=terminal, at_terminal=True) as process:
+                return _ended(process)
+        finally:
+            os.close(terminal)
+            os.close(keyboard)
+
     def run(self, *arguments: str) -> Ran:
         """Run `tooldrawer` to its end; there is nothing to read on standard input."""
         with self.started(*arguments) as process:
@@ -89,6 +101,7 @@ class Shell:
         stdin: int = subprocess.DEVNULL,
         stdout: int = subprocess.PIPE,
         stderr: int = subprocess.PIPE,
+        at_terminal: bool = False,
     ) -> "Generator[subprocess.Popen[str]]":
         """Start `tooldrawer`; it does not outlive the block."""
         with subprocess.Popen(
@@ -99,7 +112,8 @@ class Shell:
             stdout=stdout,
             stderr=stderr,
             encoding="utf-8",
-            preexec_fn=_interruptible,
+            start_new_session=at_terminal,
+            preexec_fn=_take_terminal if at_terminal else _interruptible,
         ) as process:
             try:
                 yield process
@@ -153,6 +167,12 @@ def _until(words: str, process: "subprocess.Popen[str]") -> str:
 def _interruptible() -> None:
     """Undo what a shell does to commands in the background, so that Ctrl-C can be tested there."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _take_terminal() -> None:
+    """Make standard input the controlling terminal of a new session."""
+    _interruptible()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def _read(descriptor: int) -> bytes:

@@ -4,10 +4,12 @@ import os
 
 import pytest
 
-from tests.cli.gateways import gateway, user
-from tests.cli.shell import Shell
+from tests.cli.gateways import gateway, request, user
+from tests.cli.shell import PATIENCE, Shell
 from tests.cli.test_status import another
-from tooldrawer import Answer
+from tests.requirements import requirement
+from tooldrawer import Answer, Grants
+from tooldrawer.dispatch import Grantee
 from tooldrawer.gateway.pending import Pending
 from tooldrawer.tool import JsonObject
 
@@ -48,15 +50,68 @@ def test_what_waits_is_shown_with_the_exact_arguments(shell: Shell) -> None:
     )
 
 
-def test_secrets_are_masked_by_their_key_and_nothing_else_is(shell: Shell) -> None:
-    text = "Bearer abcdefghijklmnop"
+@requirement("TRUST-3")
+def test_a_person_at_a_terminal_sees_the_arguments_unmasked(shell: Shell) -> None:
+    secret = "td_" + "a1B2" * 10
     with gateway(shell) as running:
-        running.ask({"api_key": "hunter2", "body": text, "list": [{"password": "hunter3"}]})
+        running.ask({"api_key": "hunter2", "body": secret, "odd": "\x1b[2J\u202e\u200b\x07"})
+        shown = user(shell).at_terminal("approve").text
+        assert '"api_key": "hunter2"' in shown
+        assert f'"body": "{secret}"' in shown
+        assert '"odd": "\\u001b[2J\\u202e\\u200b\\u0007"' in shown
+
+
+def test_without_a_terminal_secrets_are_masked(shell: Shell) -> None:
+    with gateway(shell) as running:
+        running.ask({"api_key": "hunter2", "body": "plain", "list": [{"password": "hunter3"}]})
         shown = user(shell).run("approve").text
-    assert "hunter" not in shown
-    assert '"api_key": "***"' in shown
-    assert '"password": "***"' in shown
-    assert f'"body": "{text}"' in shown
+        assert "hunter" not in shown
+        assert '"api_key": "***"' in shown
+        assert '"body": "plain"' in shown
+        running.is_unattended_allowed = True
+        assert '"api_key": "hunter2"' in user(shell).run("approve").text
+
+
+@requirement("TRUST-3")
+@pytest.mark.parametrize("option", [(), ("--session",), ("--always",)])
+def test_a_process_without_a_terminal_cannot_approve(shell: Shell, option: tuple[str, ...]) -> None:
+    with gateway(shell) as running:
+        entry = running.ask(MILK)
+        refusal = user(shell).run("approve", entry.id, *option).refusal
+        assert "a call can be approved only by a person at a terminal." in refusal
+        assert "unattended" not in refusal
+        assert running.taken(MILK) is None
+        assert list(running.grants.names()) == []
+        running.is_unattended_allowed = True
+        assert "Approved" in user(shell).run("approve", entry.id, *option).text
+
+
+@requirement("TRUST-3")
+def test_a_terminal_that_is_not_its_own_is_no_person(shell: Shell) -> None:
+    keyboard, terminal = os.openpty()
+    try:
+        with gateway(shell) as running:
+            entry = running.ask(MILK)
+            with user(shell).started("approve", entry.id, stdin=terminal) as process:
+                _, said = process.communicate(timeout=PATIENCE)
+            assert "only by a person at a terminal" in said
+            assert running.taken(MILK) is None
+    finally:
+        os.close(terminal)
+        os.close(keyboard)
+
+
+@requirement("DSP-12")
+def test_always_is_stored_for_who_asked_before_the_command_returns(shell: Shell) -> None:
+    with gateway(shell) as running:
+        entry = running.ask(MILK)
+        user(shell).at_terminal("approve", entry.id, "--always")
+        stored = Grants(shell.folder / "grants.json")
+        tool = request(MILK).tool
+        assert stored.holds(tool, grantee=Grantee(principal="alice", scopes=("triage",)))
+        assert not stored.holds(tool, grantee=Grantee(principal="alice"))
+        assert not stored.holds(tool, grantee=Grantee(principal="bob", scopes=("triage",)))
+        assert "No call waits as" in user(shell).run("deny", entry.id).refusal
 
 
 def test_what_a_server_wrote_cannot_redraw_the_question(shell: Shell) -> None:
@@ -72,17 +127,17 @@ def test_what_a_server_wrote_cannot_redraw_the_question(shell: Shell) -> None:
     [
         (("approve",), Answer.ONCE, "Approved; it runs once, "),
         (("approve", "--session"), Answer.SESSION, "Approved for the session, "),
-        (("approve", "--always"), Answer.ALWAYS, "Approved for good, "),
+        (("approve", "--always"), None, "Approved for good, "),
         (("deny",), Answer.NO, "Refused; the model is told "),
     ],
 )
 def test_a_persons_word_reaches_the_call(
-    shell: Shell, command: tuple[str, ...], answer: Answer, said: str
+    shell: Shell, command: tuple[str, ...], answer: Answer | None, said: str
 ) -> None:
     with gateway(shell) as running:
         entry = running.ask(MILK)
         running.ask({"title": "tea"})
-        shown = user(shell).run(*command, entry.id).text
+        shown = user(shell).at_terminal(*command, entry.id).text
         assert '"title": "milk"' in shown
         assert said in shown
         assert running.taken({"title": "tea"}) is None
@@ -92,7 +147,7 @@ def test_a_persons_word_reaches_the_call(
 def test_a_person_may_take_back_what_they_said(shell: Shell) -> None:
     with gateway(shell) as running, another(shell):
         entry = running.ask(MILK)
-        assert "Approved" in user(shell).run("approve", entry.id).text
+        assert "Approved" in user(shell).at_terminal("approve", entry.id).text
         assert "Refused" in user(shell).run("deny", entry.id).text
         assert running.taken(MILK) is Answer.NO
 
@@ -104,7 +159,7 @@ def test_an_id_that_nobody_has_is_refused_in_a_sentence(
 ) -> None:
     with gateway(shell) as running:
         running.ask(MILK)
-        refusal = user(shell).run(command, "--", name).refusal
+        refusal = user(shell).at_terminal(command, "--", name).refusal
         assert refusal.startswith(f"No call waits as {name}: ")
         assert "`tooldrawer approve`" in refusal
         assert running.taken(MILK) is None
@@ -113,7 +168,7 @@ def test_an_id_that_nobody_has_is_refused_in_a_sentence(
 def test_a_call_whose_time_ran_out_is_refused_in_a_sentence(shell: Shell) -> None:
     with gateway(shell, pending=Pending(lifetime=0.0)) as running:
         entry = running.ask(MILK)
-        assert "No call waits as" in user(shell).run("approve", entry.id).refusal
+        assert "No call waits as" in user(shell).at_terminal("approve", entry.id).refusal
 
 
 def test_two_answers_at_once_are_refused(shell: Shell) -> None:
@@ -129,7 +184,7 @@ def test_with_several_gateways_the_call_is_found_where_it_waits(shell: Shell) ->
     with gateway(shell) as running, another(shell) as process:
         entry = running.ask(MILK)
         assert f"left, gateway {os.getpid()}\n" in user(shell).run("approve").text
-        chosen = user(shell).run("approve", entry.id, "--pid", str(process.pid))
+        chosen = user(shell).at_terminal("approve", entry.id, "--pid", str(process.pid))
         assert "No call waits as" in chosen.refusal
-        assert "Approved" in user(shell).run("approve", entry.id).text
+        assert "Approved" in user(shell).at_terminal("approve", entry.id).text
         assert running.taken(MILK) is Answer.ONCE

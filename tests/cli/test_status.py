@@ -27,7 +27,7 @@ ANOTHER = """
 import json, os, sys, time
 import anyio
 from pathlib import Path
-from tooldrawer import ActivityLog
+from tooldrawer import ActivityLog, Grants
 from tooldrawer.activity import UpstreamDown
 from tooldrawer.gateway.control import Control
 from tooldrawer.gateway.pending import Pending
@@ -37,7 +37,11 @@ async def main():
     log = ActivityLog()
     log(UpstreamDown(at=1.0, upstream="milk", error="it is sour"))
     control = Control(
-        status=lambda: says, activity=log, pending=Pending(), folder=Path(sys.argv[1])
+        status=lambda: says,
+        activity=log,
+        pending=Pending(),
+        grants=Grants(Path(sys.argv[1]) / "grants.json"),
+        folder=Path(sys.argv[1]),
     )
     async with control:
         print("listening", flush=True)

@@ -135,7 +135,8 @@ async def test_always_is_remembered_on_disk_by_every_drawer(
     assert nobody.requests == []
     assert len(ran) == 3
     assert list(Grants(file).names()) == ["read_note"]
-    assert [path.name for path in file.parent.iterdir()] == ["grants.json"]
+    names = sorted(path.name for path in file.parent.iterdir())
+    assert names == ["grants.json", "grants.json.lock"]
 
 
 @requirement("DSP-6")
@@ -192,8 +193,9 @@ async def test_a_file_of_grants_that_cannot_be_read_grants_nothing(
     session = drawer.session()
     assert (await read(session)).is_error
     assert not (await read(session)).is_error
+    assert not (await read(session)).is_error
     assert len(approver.requests) == 2
-    assert list(Grants(file).names()) == ["read_note"]
+    assert file.read_text(encoding="latin-1") == text
 
 
 @requirement("DSP-6")
@@ -215,8 +217,9 @@ async def test_with_nobody_to_ask_the_answer_is_no_and_how_to_grant(
     result = await read(drawer.session())
     assert result.is_error
     assert result.text.startswith("'read_note' needs a person's approval (nobody to ask)")
-    assert "`approvals` in the configuration" in result.text
-    assert "Tell the user." in result.text
+    assert result.text.endswith(
+        "Only a person can approve it. Tell the user, and go on without it."
+    )
     assert ran == []
 
 

@@ -1,7 +1,6 @@
 """A person is asked through the client; where that cannot be, a person is told where to answer."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,14 @@ from tests.gateway.rig import (
     LONG,
     Document,
     Person,
+    Rig,
     called,
     chosen,
     document,
     rigged,
     text,
 )
+from tests.gateway.web import served, tokens
 from tests.requirements import requirement
 from tooldrawer import Answer, Tool
 from tooldrawer.activity import ApprovalAnswered
@@ -59,11 +60,12 @@ async def delete(client: Client, title: str = "milk") -> str:
     return text(await called(client, "delete_note", title=title))
 
 
-def ident(said: str) -> str:
-    """What a person has to type, out of what the model is told."""
-    found = re.search(r"`tooldrawer approve ([a-z0-9]{4})`", said)
-    assert found, said
-    return found[1]
+def ident(rig: Rig, said: str) -> str:
+    """What a person has to type; the model is told that one must, and neither id nor command."""
+    found = rig.gateway.pending.waiting()[-1].id
+    assert "A person must approve it." in said
+    assert not any(word in said for word in (found, "`", "--", "tooldrawer approve", "yaml"))
+    return found
 
 
 @requirement("DSP-6")
@@ -149,7 +151,7 @@ async def test_a_client_that_declines_may_not_have_asked_anybody(
         assert "(it was declined)" in said
         assert "If the user declined it, do not try again." in said
         (waiting,) = rig.gateway.pending.waiting()
-        assert f"tooldrawer approve {waiting.id}" in said
+        assert ident(rig, said) == waiting.id
         assert desk.received == []
         rig.gateway.pending.answer(waiting.id, Answer.ONCE)
         assert await delete(client) == RAN
@@ -169,11 +171,11 @@ async def test_a_question_that_nobody_answers_waits_for_a_person_elsewhere(
         assert result.is_error
         assert desk.received == []
         (waiting,) = rig.gateway.pending.waiting()
-        assert ident(text(result)) == waiting.id
+        assert ident(rig, text(result)) == waiting.id
         assert (waiting.tool, waiting.arguments) == ("delete_note", {"title": "milk"})
         rig.gateway.pending.answer(waiting.id, Answer.ONCE)
         other = await called(client, "delete_note", title="eggs")
-        assert ident(text(other)) != waiting.id
+        assert ident(rig, text(other)) != waiting.id
         assert await delete(client) == RAN
         again = await called(client, "delete_note", title="milk")
         assert again.is_error
@@ -185,7 +187,7 @@ async def test_a_no_from_elsewhere_is_a_no(tmp_path: Path, era: str, desk: Scrip
         rigged(tmp_path, document({}, approvals=ASK), toolsets=(desk,)) as rig,
         rig.client(era) as client,
     ):
-        name = ident(await delete(client))
+        name = ident(rig, await delete(client))
         rig.gateway.pending.answer(name, Answer.NO)
         assert (await delete(client)).startswith("A person was asked and said no")
 
@@ -198,7 +200,7 @@ async def test_a_client_that_refuses_to_ask_leaves_the_question_to_a_person_else
         rigged(tmp_path, document({}, approvals=ASK), toolsets=(desk,)) as rig,
         rig.client(HANDSHAKE, Person(refusal)) as client,
     ):
-        assert ident(await delete(client)) == rig.gateway.pending.waiting()[0].id
+        assert ident(rig, await delete(client)) == rig.gateway.pending.waiting()[0].id
 
 
 async def test_a_person_who_takes_too_long_has_not_said_yes(
@@ -260,3 +262,23 @@ async def test_the_activity_tells_what_became_of_a_question(
             if isinstance(event, ApprovalAnswered)
         ]
     assert answered == [("delete_note", "once")]
+
+
+@requirement("DSP-12")
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_always_of_one_token_is_asked_again_of_another_and_of_another_scope(
+    tmp_path: Path, era: str, desk: ScriptedToolset
+) -> None:
+    secrets = {name: tokens(tmp_path).create(name)[1] for name in ("alice", "bob")}
+    settings = document({}, approvals=ASK, scopes={"triage": {}})
+    alice, bob = Person(chosen("always"), chosen("no")), Person(chosen("no"), chosen("no"))
+    async with served(tmp_path, settings, toolsets=(desk,)) as site:
+
+        async def burn(name: str, person: Person, path: str = "/mcp") -> str:
+            async with site.visitor(era, person, secret=secrets[name], path=path) as client:
+                return await delete(client)
+
+        assert [await burn("alice", alice), await burn("alice", alice)] == [RAN, RAN]
+        assert "said no" in await burn("bob", bob)
+        assert "said no" in await burn("alice", alice, "/mcp/triage")
+    assert (len(alice.questions), len(bob.questions)) == (2, 1)

@@ -12,8 +12,9 @@ from anyio.abc import TaskStatus
 from httpx2 import AsyncClient, AsyncHTTPTransport
 
 from tests.activity.parts import queries, searched
-from tests.gateway.test_pending import put, request
-from tooldrawer import ActivityLog, Answer, Event
+from tests.gateway.test_pending import TOOL, put, request
+from tests.requirements import requirement
+from tooldrawer import ActivityLog, Answer, Event, Grants
 from tooldrawer.activity.sinks import from_json
 from tooldrawer.gateway.control import Control
 from tooldrawer.gateway.pending import Pending
@@ -45,8 +46,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def control(log: ActivityLog, pending: Pending, folder: Path) -> Control:
-    return Control(status=lambda: STATUS, activity=log, pending=pending, folder=folder)
+def control(log: ActivityLog, pending: Pending, grants: Grants, folder: Path) -> Control:
+    return Control(
+        status=lambda: STATUS, activity=log, pending=pending, grants=grants, folder=folder
+    )
 
 
 def connected(control: Control) -> AsyncClient:
@@ -99,19 +102,74 @@ async def test_what_waits_is_listed_with_its_exact_arguments(
 
 @pytest.mark.parametrize("answer", list(Answer))
 async def test_an_answer_reaches_the_call_that_waits(
-    control: Control, pending: Pending, answer: Answer
+    control: Control, pending: Pending, answer: Answer, tmp_path: Path
 ) -> None:
     entry = put(pending)
     async with control, connected(control) as client:
-        said = await client.post(f"/approvals/{entry.id}", json={"answer": answer.value})
+        body = {"answer": answer.value, "attended": True}
+        said = await client.post(f"/approvals/{entry.id}", json=body)
         assert (said.status_code, said.json()["answer"]) == (200, answer.value)
         assert said.json()["arguments"] == {"title": "milk"}
-    assert pending.take(request(), principal="alice") is answer
+    is_stored = answer is Answer.ALWAYS
+    assert (TOOL in Grants(tmp_path / "grants.json")) is is_stored
+    assert pending.take(request(), principal="alice") is (None if is_stored else answer)
+    assert pending.waiting() == ()
+
+
+@requirement("DSP-6")
+@pytest.mark.parametrize("body", [{}, {"attended": False}, {"attended": "yes"}, {"attended": 1}])
+async def test_without_a_person_at_a_terminal_a_call_can_only_be_refused(
+    control: Control, pending: Pending, grants: Grants, body: JsonObject
+) -> None:
+    entry = put(pending)
+    async with control, connected(control) as client:
+        for answer in ("once", "session", "always"):
+            said = await client.post(f"/approvals/{entry.id}", json={"answer": answer, **body})
+            assert said.status_code == 403
+            assert "only by a person at a terminal" in said.json()["error"]
+        assert pending.waiting() == (entry,)
+        assert list(grants.names()) == []
+        said = await client.post(f"/approvals/{entry.id}", json={"answer": "no", **body})
+        assert said.status_code == 200
+
+
+async def test_where_the_configuration_allows_it_a_call_is_approved_unattended(
+    log: ActivityLog, pending: Pending, grants: Grants, folder: Path
+) -> None:
+    entry = put(pending)
+    control = Control(
+        status=lambda: STATUS,
+        activity=log,
+        pending=pending,
+        grants=grants,
+        is_unattended_allowed=lambda: True,
+        folder=folder,
+    )
+    async with control, connected(control) as client:
+        assert (await client.get("/approvals")).json()["unattended"] is True
+        said = await client.post(f"/approvals/{entry.id}", json={"answer": "once"})
+        assert said.status_code == 200
+
+
+@requirement("DSP-6")
+async def test_a_grant_that_cannot_be_stored_approves_nothing(
+    control: Control, pending: Pending, tmp_path: Path
+) -> None:
+    (tmp_path / "grants.json").write_text("torn", encoding="utf-8")
+    entry = put(pending)
+    async with control, connected(control) as client:
+        body = {"answer": "always", "attended": True}
+        said = await client.post(f"/approvals/{entry.id}", json=body)
+    assert said.status_code == 500
+    assert "nothing was approved" in said.json()["error"]
+    assert "move it away" in said.json()["error"]
+    assert len(pending.waiting()) == 1
+    assert (tmp_path / "grants.json").read_text(encoding="utf-8") == "torn"
 
 
 async def test_an_id_that_nobody_has_is_refused_in_a_sentence(control: Control) -> None:
     async with control, connected(control) as client:
-        said = await client.post("/approvals/zzzz", json={"answer": "once"})
+        said = await client.post("/approvals/zzzz", json={"answer": "once", "attended": True})
     assert said.status_code == 404
     assert said.json()["error"].startswith("No call waits as zzzz")
 

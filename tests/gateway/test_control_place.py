@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tooldrawer import ActivityLog
+from tooldrawer import ActivityLog, Grants
 from tooldrawer.gateway.control import Control
 from tooldrawer.gateway.pending import Pending
 from tooldrawer.gateway.runtime import Card, running
@@ -42,7 +42,13 @@ def control(folder: Path) -> Control:
 
 
 def made(folder: Path | None) -> Control:
-    return Control(status=lambda: STATUS, activity=ActivityLog(), pending=Pending(), folder=folder)
+    return Control(
+        status=lambda: STATUS,
+        activity=ActivityLog(),
+        pending=Pending(),
+        grants=Grants(),
+        folder=folder,
+    )
 
 
 def names(folder: Path) -> list[str]:

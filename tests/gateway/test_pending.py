@@ -184,15 +184,15 @@ def test_every_question_that_waits_has_an_id_of_its_own() -> None:
     assert len({entry.id for entry in pending.waiting()}) == 2000
 
 
-def test_the_model_is_told_the_command_the_time_and_its_next_step() -> None:
+@requirement("DSP-9")
+def test_the_model_is_told_its_next_step_and_no_command() -> None:
     pending = Pending(lifetime=600.0)
     entry = put(pending)
     assert pending.instructions(entry) == (
-        f"A person can approve it with `tooldrawer approve {entry.id}` (or refuse it with "
-        f"`tooldrawer deny {entry.id}`) within 10 minutes. Tell the user; when they have approved "
-        "it, make the same call again."
+        "A person must approve it. Tell the user that the call waits for their approval in "
+        "tooldrawer, for 10 minutes; when they have approved it, make the same call again."
     )
-    assert "within 30 seconds" in (quick := Pending(lifetime=30.0)).instructions(put(quick))
+    assert "for 30 seconds" in (quick := Pending(lifetime=30.0)).instructions(put(quick))
 
 
 @pytest.fixture

@@ -319,7 +319,7 @@ def _caller(drawer: Drawer, session: Session) -> Caller:
         catalog = drawer.parts.catalogs.derive(snapshot, session.scope)
         return View(catalog=catalog, snapshot=snapshot)
 
-    return Caller(session=session.name, scope=session.scope.name, view=view)
+    return Caller(session=session.name, scope=lambda: session.scope, view=view)
 
 
 @requirement("SCOPE-3")
@@ -338,7 +338,7 @@ def test_a_scope_that_narrows_while_a_call_is_on_its_way_stops_it(
             views = (drawer.parts.catalogs.derive(snapshot, scope) for scope in kept)
             caller = Caller(
                 session="asker",
-                scope="",
+                scope=Scope,
                 view=lambda views=views: View(catalog=next(views), snapshot=snapshot),
             )
             with pytest.raises(UnknownTool):

@@ -2,23 +2,24 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, cast
 
 import typer
 
-from tooldrawer.activity import MASK, names_secret
+from tooldrawer.activity import Masker
+from tooldrawer.cli.controlling_terminal import is_attended
 from tooldrawer.cli.output import harmless, show
 from tooldrawer.cli.running import Gateway, PidOption, gateways, spoken
 from tooldrawer.dispatch import Answer
 from tooldrawer.errors import ToolDrawerError
-from tooldrawer.tool import Json, JsonObject
+from tooldrawer.tool import JsonObject
 
 _HOW = "Approve one with `tooldrawer approve ID`, or refuse it with `tooldrawer deny ID`."
 _MADE_AGAIN = {
     Answer.ONCE: "Approved; it runs once, when the model makes the same call again.",
     Answer.SESSION: "Approved for the session, from when the model makes the same call again.",
-    Answer.ALWAYS: "Approved for good, from when the model makes the same call again.",
+    Answer.ALWAYS: "Approved for good, for who asked; the model can make the call again.",
     Answer.NO: "Refused; the model is told when it makes the same call again.",
 }
 
@@ -31,7 +32,7 @@ def approve(
     always: Annotated[bool, typer.Option("--always", help="The tool, until it changes.")] = False,  # noqa: FBT002
     pid: PidOption = None,
 ) -> None:
-    """Show the calls that wait for a person, or let one run."""
+    """Show the calls that wait for a person, or let one run; for a person at a terminal."""
     if session and always:
         raise typer.BadParameter("Say --session or --always, not both.")
     if name is None:
@@ -52,18 +53,14 @@ def deny(
 
 
 def _show_all(found: Sequence[Gateway]) -> None:
-    waiting = [
-        (gateway, entry)
-        for gateway in found
-        for entry in cast("Sequence[JsonObject]", gateway.get("/approvals").get("approvals") or ())
-    ]
+    waiting = [(gateway, *entry) for gateway in found for entry in _entries(gateway)]
     if not waiting:
         show("No call waits for a person.")
         return
-    for gateway, entry in waiting:
+    for gateway, entry, exact in waiting:
         place = f", gateway {gateway.card.pid}" if len(found) > 1 else ""
         show(f"{_printed(entry, 'id')}: {_left(entry)} left{place}")
-        show(_described(entry))
+        show(_described(entry, exact=exact))
         show("")
     show(_HOW)
 
@@ -76,25 +73,38 @@ def _answer(name: str, answer: Answer, pid: int | None) -> None:
     if len(holders) > 1 and answer is not Answer.NO:
         known = ", ".join(str(each.card.pid) for each in holders)
         raise ToolDrawerError(f"{name} waits in several gateways; choose one with --pid: {known}.")
-    answered = [entry for each in holders if (entry := each.answer(name, answer.value))]
+    attended = is_attended()
+    answered = [
+        entry for each in holders if (entry := each.answer(name, answer.value, attended=attended))
+    ]
     if not answered:
         raise ToolDrawerError(
             f"No call waits as {name}: it was answered and made, its time ran out, or the id is "
             "another. See what waits with `tooldrawer approve`."
         )
     for entry in answered:
-        show(_described(entry))
+        show(_described(entry, exact=attended or answer is not Answer.NO))
     show(_MADE_AGAIN[answer])
 
 
 def _waits(gateway: Gateway, name: str) -> bool:
-    entries = cast("Sequence[JsonObject]", gateway.get("/approvals").get("approvals") or ())
-    return any(entry.get("id") == name.strip().lower() for entry in entries)
+    return any(entry.get("id") == name.strip().lower() for entry, _ in _entries(gateway))
 
 
-def _described(entry: JsonObject) -> str:
-    """The call, with nothing left out that decides what it does."""
-    shown = json.dumps(_without_secrets(entry.get("arguments")), indent=2)
+def _entries(gateway: Gateway) -> list[tuple[JsonObject, bool]]:
+    """The calls that wait, each with whether its exact arguments may be shown here."""
+    found = gateway.get("/approvals")
+    exact = is_attended() or found.get("unattended") is True
+    return [(entry, exact) for entry in cast("Sequence[JsonObject]", found.get("approvals") or ())]
+
+
+def _described(entry: JsonObject, *, exact: bool) -> str:
+    """The call, with nothing left out that decides what it does.
+
+    Secrets are masked unless `exact`: a process without a person may be the model's.
+    """
+    arguments = entry.get("arguments")
+    shown = json.dumps(arguments if exact else Masker().masked(arguments), indent=2)
     who = _printed(entry, "principal").partition("\\u0000")[0]
     asks = [part for part in (who, _printed(entry, "session")) if part]
     if scope := _printed(entry, "scope"):
@@ -117,15 +127,3 @@ def _printed(entry: JsonObject, key: str) -> str:
 def _left(entry: JsonObject) -> str:
     at = entry.get("expires_at")
     return spoken(at - time.time() if isinstance(at, int | float) else 0.0)
-
-
-def _without_secrets(value: Json) -> Json:
-    """Exact but for what a key says is secret: a person has to see what runs."""
-    if isinstance(value, Mapping):
-        return {
-            key: MASK if names_secret(key) else _without_secrets(item)
-            for key, item in cast("JsonObject", value).items()
-        }
-    if isinstance(value, list):
-        return [_without_secrets(item) for item in value]
-    return value

@@ -5,10 +5,9 @@ from tooldrawer.cli.call_row import counted
 from tooldrawer.dispatch import Allow, Answer, ApprovalRequest, NobodyToAsk, Verdict, read_only
 from tooldrawer.tool import Tool
 
-_HOW = (
-    "Nobody can be asked here. A person can grant it: by --yes for everything, by `approvals` in "
-    'the configuration, or by the answer "always" in `tooldrawer chat`. Go on without it, and '
-    "say in your answer what was not done."
+_NEXT_STEP = (
+    "Only a person can approve it, and no person is here. Go on without it, and say in your answer "
+    "what was not done."
 )
 
 
@@ -33,13 +32,13 @@ class Absent:
     """An `Approver` where nobody is."""
 
     async def __call__(self, request: ApprovalRequest) -> Answer:
-        """Say how a person can grant it.
+        """Tell the model to go on without it; the person reads `unasked`.
 
         Raises:
             NobodyToAsk: Always.
         """
         del request
-        raise NobodyToAsk(_HOW)
+        raise NobodyToAsk(_NEXT_STEP)
 
 
 def only_reading(tool: Tool, call: ToolCall) -> Verdict:

@@ -43,14 +43,17 @@ class Gateway:
         with self._connected() as client:
             return self._read(client.get(path))
 
-    def answer(self, name: str, answer: str) -> JsonObject | None:
+    def answer(self, name: str, answer: str, *, attended: bool) -> JsonObject | None:
         """Hand it a person's word about a call; nothing when no such call waits there.
+
+        `attended` is whether a person at a terminal gave it.
 
         Raises:
             ToolDrawerError: It does not answer, or refuses.
         """
         with self._connected() as client:
-            response = client.post(f"/approvals/{quote(name, safe='')}", json={"answer": answer})
+            said = {"answer": answer, "attended": attended}
+            response = client.post(f"/approvals/{quote(name, safe='')}", json=said)
             return None if response.status_code == _NOT_FOUND else self._read(response)
 
     def events(self, *, last: int, session: str | None) -> Iterator[str]:

@@ -308,6 +308,7 @@ class Builder:
         options: dict[str, Any] = dict(vars(section))
         options["connections"] = ConnectionOptions(**vars(section.connections))
         options["quotas"] = QuotaOptions(**vars(section.quotas))
+        options["unattended_approvals"] = self._shape.approvals.unattended
         return GatewayOptions(**options)
 
     def _objects(

@@ -79,6 +79,8 @@ class GatewayOptions:
     """Of what the servers say about themselves, so much is passed on."""
     connections: ConnectionOptions = field(default_factory=ConnectionOptions)
     quotas: QuotaOptions = field(default_factory=QuotaOptions)
+    unattended_approvals: bool = False
+    """Whether a process without a person at its terminal may approve calls that wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

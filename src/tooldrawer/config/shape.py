@@ -230,6 +230,7 @@ class ApprovalsSection:
     read_only: Flag = False
     timeout: Seconds = _limits.approval_timeout
     approver: Annotated[Text | None, Expected(APPROVER)] = None
+    unattended: Flag = _gateway.unattended_approvals
 
 
 @dataclass(frozen=True)

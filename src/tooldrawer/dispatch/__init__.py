@@ -1,7 +1,8 @@
 """After the model: the one way a tool gets run."""
 
-from tooldrawer.dispatch.approvals import Answer, ApprovalRequest, Approver, Grants, NobodyToAsk
+from tooldrawer.dispatch.approvals import Answer, ApprovalRequest, Approver, NobodyToAsk
 from tooldrawer.dispatch.dispatcher import Caller, Dispatcher, View
+from tooldrawer.dispatch.grants import Grantee, Grants
 from tooldrawer.dispatch.guardrails import (
     Allow,
     Ask,
@@ -27,6 +28,7 @@ __all__ = [
     "Caller",
     "Deny",
     "Dispatcher",
+    "Grantee",
     "Grants",
     "Guardrail",
     "Hook",

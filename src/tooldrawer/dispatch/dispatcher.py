@@ -22,11 +22,12 @@ from tooldrawer.activity import (
 from tooldrawer.call import ToolCall, ToolResult, freeze, is_deeper, thawed
 from tooldrawer.catalog import Catalog
 from tooldrawer.dispatch.cancellation import is_stray
+from tooldrawer.dispatch.grants import Grantee
 from tooldrawer.dispatch.guardrails import Deny, Guardrail, judge
 from tooldrawer.dispatch.hooks import Hook, chain
 from tooldrawer.dispatch.incomplete_calls import IncompleteCalls
 from tooldrawer.dispatch.limits import MOST_LEVELS, Limits
-from tooldrawer.dispatch.permission import Permission
+from tooldrawer.dispatch.permission import Holder, Permission
 from tooldrawer.dispatch.validation import Checked, Validation
 from tooldrawer.errors import (
     CallDenied,
@@ -37,6 +38,7 @@ from tooldrawer.errors import (
     ToolTimedOut,
 )
 from tooldrawer.registry import Snapshot
+from tooldrawer.scope import Scope
 from tooldrawer.tokens import Estimate, compact
 from tooldrawer.tool import JsonObject, Tool
 from tooldrawer.toolset import Toolset, keeps_time, stops_when_cancelled
@@ -63,17 +65,25 @@ class Caller:
     """The session behind a call."""
 
     session: str
-    scope: str
+    scope: Callable[[], Scope]
+    """What the session may see now."""
     view: Callable[[], View]
     """What exists for it now; asked again after a person was, because that takes time."""
     granted: set[str] = field(default_factory=set[str])
-    """What a person granted for the whole session, as `grant` names it."""
+    """What a person granted for the whole session."""
     incomplete: IncompleteCalls = field(default_factory=IncompleteCalls)
     """The session's calls that were refused for missing arguments."""
+    principal: str = ""
+    """On whose behalf it calls; empty for the process itself."""
 
     def stamp(self) -> Stamp:
         """For an event of this session."""
-        return Stamp(at=time(), session=self.session, scope=self.scope)
+        return Stamp(at=time(), session=self.session, scope=self.scope().name)
+
+    def holder(self) -> Holder:
+        """Whose grants count."""
+        grantee = Grantee.of(self.principal, self.scope())
+        return Holder(grantee=grantee, session=self.granted)
 
 
 @dataclass(slots=True)
@@ -219,7 +229,7 @@ class Dispatcher:
         if isinstance(verdict, Deny):
             raise CallDenied(verdict.reason)
         if verdict:
-            await self._permission.obtain(verdict, tool, call, caller.stamp, caller.granted)
+            await self._permission.obtain(verdict, tool, call, caller.stamp, caller.holder())
 
     async def _execute(
         self, tool: Tool, toolset: Toolset, call: ToolCall, progress: _Progress

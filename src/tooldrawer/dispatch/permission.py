@@ -15,20 +15,17 @@ from tooldrawer.dispatch.approvals import (
     Answer,
     ApprovalRequest,
     Approver,
-    Grants,
     NobodyToAsk,
-    grant,
 )
+from tooldrawer.dispatch.grants import Grantee, Grants
 from tooldrawer.dispatch.guardrails import Ask
-from tooldrawer.errors import CallDenied
+from tooldrawer.errors import CallDenied, ConfigError
 from tooldrawer.tool import Tool
 
 _logger = logging.getLogger(__name__)
 _NOBODY = "nobody to ask"
-_HOW_TO_GRANT = (
-    "A person can grant it where an approver asks them, or by changing `approvals` in the "
-    "configuration. Tell the user."
-)
+# No command and no setting: a model that can run one or write the other must not learn it here.
+_NEXT_STEP = "Only a person can approve it. Tell the user, and go on without it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +35,17 @@ class _Reply:
     answer: Answer = Answer.NO
     why: str = "no"
     """For a no: who or what said it."""
-    how: str = _HOW_TO_GRANT
-    """For a no that no person said: how one can say yes."""
+    how: str = _NEXT_STEP
+    """For a no that no person said: what the model does next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """Whose grants count for a call."""
+
+    grantee: Grantee
+    session: set[str]
+    """What was granted for the session, which remembers more here."""
 
 
 class Permission:
@@ -60,7 +66,7 @@ class Permission:
         tool: Tool,
         call: ToolCall,
         stamp: Callable[[], Stamp],
-        granted: set[str],
+        holder: Holder,
     ) -> None:
         """Return when the call may run: a person allows, at once, all that they did not before.
 
@@ -73,12 +79,17 @@ class Permission:
         if lock is None:
             lock = self._asking[key] = anyio.Lock()
         async with lock:
-            left = self._left(asks, tool, granted)
+            left = self._left(asks, tool, holder)
             if not left:
                 return
             question = " ".join(ask.question for ask in left)
             request = ApprovalRequest(
-                question=question, tool=tool, arguments=call.arguments, session=call.session
+                question=question,
+                tool=tool,
+                arguments=call.arguments,
+                session=call.session,
+                about=tuple(ask.about for ask in left),
+                grantee=holder.grantee,
             )
             started = perf_counter()
             self._emit(ApprovalAsked(**stamp(), tool=tool.name, question=question))
@@ -86,19 +97,19 @@ class Permission:
             spent = perf_counter() - started
             said = reply.answer.value if reply.answer is not Answer.NO else reply.why
             self._emit(ApprovalAnswered(**stamp(), tool=tool.name, answer=said, duration=spent))
-            await self._remember(reply.answer, tool, left, granted)
+            await self._remember(reply.answer, request, holder)
         if reply.answer is Answer.NO:
             raise CallDenied(_refusal(tool, reply))
 
-    def _left(self, asks: Sequence[Ask], tool: Tool, granted: set[str]) -> tuple[Ask, ...]:
+    def _left(self, asks: Sequence[Ask], tool: Tool, holder: Holder) -> tuple[Ask, ...]:
         """Those that nobody has allowed yet; of two about the same, the first."""
         first = {ask.about: ask for ask in reversed(asks)}
         return tuple(
             ask
             for ask in asks
             if ask is first[ask.about]
-            and grant(tool, ask.about) not in granted
-            and not self._grants.holds(tool, ask.about)
+            and _session_key(tool, ask.about) not in holder.session
+            and not self._grants.holds(tool, ask.about, holder.grantee)
         )
 
     async def _answer(self, request: ApprovalRequest) -> _Reply:
@@ -116,17 +127,21 @@ class Permission:
                 return _Reply(why="the question could not be put")
         return _Reply(why="no answer in time")
 
-    async def _remember(
-        self, answer: Answer, tool: Tool, asks: Sequence[Ask], granted: set[str]
-    ) -> None:
-        about = tuple(ask.about for ask in asks)
+    async def _remember(self, answer: Answer, request: ApprovalRequest, holder: Holder) -> None:
+        tool, about = request.tool, request.about
         if answer in (Answer.SESSION, Answer.ALWAYS):
-            granted.update(grant(tool, each) for each in about)
+            holder.session.update(_session_key(tool, each) for each in about)
         if answer is Answer.ALWAYS:
             try:
-                await anyio.to_thread.run_sync(self._grants.add, tool, about)
-            except OSError:
-                _logger.exception("The grant for %r could not be kept on disk.", tool.name)
+                await anyio.to_thread.run_sync(self._grants.add, tool, about, holder.grantee)
+            except (OSError, ConfigError) as error:
+                _logger.error(  # noqa: TRY400  a trace says nothing more
+                    "The grant for %r holds for this session only: %s", tool.name, error
+                )
+
+
+def _session_key(tool: Tool, about: str) -> str:
+    return f"{tool.fingerprint} {about}"
 
 
 def _refusal(tool: Tool, reply: _Reply) -> str:

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self, cast
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskStatus
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -22,7 +23,8 @@ from tooldrawer.activity import ActivityLog, Event
 from tooldrawer.activity.sinks import as_json
 from tooldrawer.activity.subscription import Subscription
 from tooldrawer.call import thawed
-from tooldrawer.dispatch import Answer
+from tooldrawer.dispatch import Answer, Grants
+from tooldrawer.errors import ConfigError
 from tooldrawer.gateway.pending import Pending, Waiting
 from tooldrawer.gateway.runtime import Place
 from tooldrawer.tool import Json, JsonObject
@@ -47,11 +49,16 @@ class Control:
         status: Callable[[], JsonObject],
         activity: ActivityLog,
         pending: Pending,
+        grants: Grants,
+        is_unattended_allowed: Callable[[], bool] = lambda: False,
         folder: Path | None = None,
     ) -> None:
+        """With `is_unattended_allowed` a call may be approved without a person at a terminal."""
         self._status = status
         self._activity = activity
         self._pending = pending
+        self._grants = grants
+        self._is_unattended_allowed = is_unattended_allowed
         self._folder = folder
         self._watching: set[Subscription] = set()
         self._running = AsyncExitStack()
@@ -144,21 +151,44 @@ class Control:
         return _answered(self._status())
 
     async def _get_approvals(self, _: Request) -> Response:
-        return _answered({"approvals": [_json(entry) for entry in self._pending.waiting()]})
+        entries: list[Json] = [_json(entry) for entry in self._pending.waiting()]
+        return _answered({"approvals": entries, "unattended": self._is_unattended_allowed()})
 
     async def _answer(self, request: Request) -> Response:
         name = str(request.path_params["id"])
         try:
             body = cast("Json", await request.json())
-            answer = Answer(str(cast("JsonObject", body)["answer"]))
-        except (ValueError, KeyError, TypeError, RecursionError):
+            said = cast("JsonObject", body)
+            answer, is_attended = Answer(str(said["answer"])), said.get("attended") is True
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return _refused(400, f'Say {{"answer": ...}} with one of {_ANSWERS}.')
-        entry = self._pending.answer(name, answer)
+        if answer is not Answer.NO and not is_attended and not self._is_unattended_allowed():
+            return _refused(403, "a call can be approved only by a person at a terminal.")
+        try:
+            entry = await self._keep_answer(name, answer)
+        except (OSError, ConfigError) as error:
+            return _refused(500, f"the grant cannot be stored, so nothing was approved. {error}")
         if entry is None:
             return _refused(
                 404, f"No call waits as {name}: it was answered and made, or its time ran out."
             )
         return _answered({**_json(entry), "answer": answer.value})
+
+    async def _keep_answer(self, name: str, answer: Answer) -> Waiting | None:
+        """Keep an answer until the call is made again; "always" is on disk when this returns.
+
+        Raises:
+            ConfigError: The file of grants is damaged.
+            OSError: It cannot be written.
+        """
+        asked = self._pending.find(name)
+        if answer is not Answer.ALWAYS or asked is None:
+            return self._pending.answer(name, answer)
+        await anyio.to_thread.run_sync(self._grants.add, asked.tool, asked.about, asked.grantee)
+        entry = self._pending.answer(name, answer)
+        # From here on the grant answers. An entry could be denied, and the grant would still hold.
+        self._pending.settle(name)
+        return entry
 
     async def _get_activity(self, request: Request) -> Response:
         asked = request.query_params.get("last", str(_LAST))

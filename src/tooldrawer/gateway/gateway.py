@@ -169,7 +169,15 @@ class Gateway:
             self._tasks.start_soon(self._follow)
             if control:
                 await stack.enter_async_context(
-                    Control(status=self.status, activity=self.drawer.activity, pending=self.pending)
+                    Control(
+                        status=self.status,
+                        activity=self.drawer.activity,
+                        pending=self.pending,
+                        grants=self.drawer.grants,
+                        is_unattended_allowed=lambda: (
+                            self.drawer.config.gateway.unattended_approvals
+                        ),
+                    )
                 )
             try:
                 yield

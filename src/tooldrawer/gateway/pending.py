@@ -47,6 +47,7 @@ class _Call:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry:
     waiting: Waiting
+    request: ApprovalRequest
     deadline: float
     answer: Answer | None = None
 
@@ -92,7 +93,7 @@ class Pending:
             asked_at=now,
             expires_at=now + self._lifetime,
         )
-        self._entries[call] = _Entry(waiting=waiting, deadline=self._deadline())
+        self._entries[call] = _Entry(waiting=waiting, request=request, deadline=self._deadline())
         return waiting
 
     def take(self, request: ApprovalRequest, *, principal: str) -> Answer | None:
@@ -109,13 +110,25 @@ class Pending:
         """Keep a person's word, in place of an earlier one; nothing when no such call waits."""
         self._forget()
         for call, known in self._entries.items():
-            if known.waiting.id == id.strip().lower():
+            if known.waiting.id == _normalize(id):
                 waiting = replace(known.waiting, expires_at=time.time() + self._lifetime)
-                self._entries[call] = _Entry(
-                    waiting=waiting, deadline=self._deadline(), answer=answer
+                self._entries[call] = replace(
+                    known, waiting=waiting, deadline=self._deadline(), answer=answer
                 )
                 return waiting
         return None
+
+    def find(self, id: str) -> ApprovalRequest | None:  # noqa: A002  as above
+        """What was asked about the call of this id; nothing when no such call waits."""
+        self._forget()
+        found = (known for known in self._entries.values() if known.waiting.id == _normalize(id))
+        return next((known.request for known in found), None)
+
+    def settle(self, id: str) -> None:  # noqa: A002  as above
+        """Forget a question whose answer is kept elsewhere."""
+        for call, known in tuple(self._entries.items()):
+            if known.waiting.id == _normalize(id):
+                del self._entries[call]
 
     def waiting(self) -> tuple[Waiting, ...]:
         """The questions that nobody answered yet, oldest first."""
@@ -123,12 +136,12 @@ class Pending:
         return tuple(known.waiting for known in self._entries.values() if known.answer is None)
 
     def instructions(self, entry: Waiting) -> str:
-        """For the model: how a person can approve the call."""
+        """For the model: what happens next, without a command with which it could approve."""
         left = max(entry.expires_at - time.time(), 0.0)
         return (
-            f"A person can approve it with `tooldrawer approve {entry.id}` (or refuse it with "
-            f"`tooldrawer deny {entry.id}`) within {_spoken(left)}. Tell the user; when they have "
-            "approved it, make the same call again."
+            "A person must approve it. Tell the user that the call waits for their approval in "
+            f"tooldrawer, for {_spoken(left)}; when they have approved it, make the same call "
+            "again."
         )
 
     def _deadline(self) -> float:
@@ -158,6 +171,10 @@ def _call(request: ApprovalRequest, principal: str) -> _Call:
     text = json.dumps(request.arguments, sort_keys=True, separators=(",", ":"))
     digest = blake2b(text.encode(), digest_size=16).hexdigest()
     return _Call(principal=principal, tool=request.tool.fingerprint, arguments=digest)
+
+
+def _normalize(typed: str) -> str:
+    return typed.strip().lower()
 
 
 def _spoken(seconds: float) -> str:

@@ -54,7 +54,7 @@ class Sessions:
         if session is None:
             self._count += 1
             name = _UNUSUAL.sub("-", client)[:_LONGEST_NAME] or "client"
-            session = self._opened(f"{name}-{self._count}", principal.scope)
+            session = self._opened(f"{name}-{self._count}", principal)
         used[key] = (self._clock(), session)
         used.move_to_end(key)
         return session
@@ -63,22 +63,23 @@ class Sessions:
         """The session that decides the array of a scope: it must be the same for every client."""
         if scope not in self._listing:
             name = f"gateway-{scope}" if scope else "gateway"
-            self._listing[scope] = self._opened(name, scope)
+            self._listing[scope] = self._opened(name, Principal(scope=scope))
         return self._listing[scope]
 
     def renew(self) -> None:
         """Decide the arrays as a new process would: the settings have changed."""
         self._listing.clear()
 
-    def _opened(self, name: str, scope: str) -> Session:
+    def _opened(self, name: str, principal: Principal) -> Session:
         # Not by the drawer, which refuses a scope that it does not know: one that was taken out of
         # the configuration is still somebody's, and admits nothing.
         return Session(
             name,
             self._drawer,
-            scope=scope or Scope(),
+            scope=principal.scope or Scope(),
             context_length=self._drawer.config.context_length,
-            host=self._host(scope),
+            host=self._host(principal.scope),
+            principal=principal.key,
             refuses_searches=False,  # a client calls other tools than ours, unseen from here
         )
 
