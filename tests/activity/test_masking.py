@@ -223,7 +223,9 @@ async def test_a_repair_of_a_secret_does_not_tell_it(desk_with_login: ScriptedTo
     "piece",
     [
         *("eyJaaaaaaaa-", "eyJaaaaaaaa.", "sk-", "bearer ", '"password', '"password": "', '"', " "),
-        *('\\"password\\": \\"', "a", '"_', "token", "xoxb-1.", "ghp_a", "\\"),
+        *('\\"password\\": \\"', "a", '"_', "token", "xoxb-1.", "ghp_a", "\\", "token:", "token= "),
+        *("://a:", "://", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "--a", "--token ", "-u a:"),
+        *("A1b", "aB3/", "td_a ", "&sig=", "AKIA", ":AA", "glpat-1.", "N" * 24 + ".", "SG.", "é"),
     ],
 )
 def test_masking_takes_no_longer_than_the_text_is_long(piece: str) -> None:

@@ -7,15 +7,21 @@ from functools import cache
 from typing import cast
 
 from tooldrawer.activity.events import Event
+from tooldrawer.activity.secret_formats import MASK, has_any, mask_formats
 from tooldrawer.tool import Json
 
-MASK = "***"
 # `tokens` and `max_tokens` count things; `token`, `access_token` and `tokenId` name a secret.
 _ANYWHERE = (
-    r"pass(?:word|wd|phrase|code)|secret|token(?!s)|api[_\-.]?key|authorization|credential|cookie"
-    r"|private[_\-.]?key|access[_\-.]?key"
+    r"pass(?:word|wd|phrase|code)|secret(?!ar)|token(?!s|i[sz])|api[_\-.]?key|authorization"
+    r"|credential|cookie|(?:private|access|account|signing|encryption|master)[_\-.]?key"
+    r"|connection[_\-.]?string|webhook[_\-.]?url"
 )
-_AS_A_WORD = r"pwd|pass|auth"
+_AS_A_WORD = r"pwd|pass|auth|jwt|otp|dsn"
+_WORDS = (
+    *("pass", "secret", "token", "key", "auth", "credential", "cookie", "string", "webhook"),
+    *("pwd", "jwt", "otp", "dsn"),
+)
+"""One of them is in every name that the patterns above find."""
 _SECRET_KEY = re.compile(rf"{_ANYWHERE}|(?:^|[_\-.])(?:{_AS_A_WORD})(?:$|[_\-.])", re.IGNORECASE)
 _IN_QUOTES = r"[^\"\\]{0,64}"
 _SECRET_PAIR = re.compile(
@@ -25,21 +31,26 @@ _SECRET_PAIR = re.compile(
     r"(?:(?P=quote)(?:\\.|[^\\])*?(?:(?P=quote)|$)|-?\d[\d.eE+\-]*)",
     re.IGNORECASE | re.DOTALL,
 )
+_NAME = rf"(?:{_ANYWHERE}|(?<![a-z])(?:{_AS_A_WORD}))"
 _ASSIGNED = re.compile(
     # A line of `.env`, an option of a command: PASSWORD=..., --api-key=..., export TOKEN="...".
     # Only where the name ends so: `token_count=3` is no secret.
-    rf"(?P<name>(?:{_ANYWHERE}|(?<![a-z])(?:{_AS_A_WORD}))=)"
-    r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'&;,]+)",
+    rf"(?P<name>{_NAME}=)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'&;,]+)",
     re.IGNORECASE,
 )
-_SECRET_VALUE = re.compile(
-    r"\b[Bb]earer\s+[\w\-.~+/]{8,}=*"
-    r"|\b(?:sk|pk|rk)[-_](?:[a-zA-Z]+[-_])*[A-Za-z0-9_\-]{16,}"
-    r"|\bgh[pousr]_[A-Za-z0-9]{20,}"
-    r"|\bxox[abeprs]-[A-Za-z0-9\-]{10,}"
-    r"|\bAKIA[0-9A-Z]{16}\b"
-    # It begins only where a word does, else a long row of beginnings would be read over and over.
-    r"|(?<![\w\-])eyJ[\w\-]{8,}\.[\w\-]{8,}\.[\w\-]{4,}"
+_STATED = re.compile(
+    # A header, or a line of YAML or INI: X-Api-Key: ..., password = .... After a colon a sentence
+    # may follow, so what has no digit is left, unless it is called an authorization.
+    rf"(?P<name>{_NAME}['\"]?[ \t]{{0,4}}[:=][ \t]{{0,4}}['\"]?)(?!\*)"
+    r"(?:(?:basic|bearer|digest|token|apikey)[ \t]{1,4}[^\s\"',;&]{8,}"
+    r"|(?=[^\s\"',;&]{0,256}?\d)[^\s\"',;&]{6,})",
+    re.IGNORECASE,
+)
+_OPTION = re.compile(
+    # An option with its value behind a space: --password hunter2.
+    rf"(?P<name>(?<![\w\-])--(?!no-)[\w\-]{{0,40}}?(?:{_ANYWHERE}|pwd|pass)[ \t]{{1,4}})"
+    r"(?![\-])(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'&;,]+)",
+    re.IGNORECASE,
 )
 
 
@@ -62,7 +73,7 @@ class Masker:
 
     def __init__(self, patterns: Iterable[str] = ()) -> None:
         # Each on its own: flags and groups of one must not reach another.
-        self._values = (_SECRET_VALUE, *map(re.compile, patterns))
+        self._more = tuple(map(re.compile, patterns))
 
     def __call__(self, event: Event) -> Event:
         """The event with its secrets masked; the same object when it has none."""
@@ -90,11 +101,22 @@ class Masker:
         return value
 
     def _text(self, text: str) -> str:
-        clean = (
-            _SECRET_PAIR.sub(rf"\g<pair>\g<quote>{MASK}\g<quote>", text) if ":" in text else text
-        )
-        if "=" in clean:
-            clean = _ASSIGNED.sub(rf"\g<name>{MASK}", clean)
-        for pattern in self._values:
-            clean = pattern.sub(MASK, clean)
-        return clean
+        text = self._mask_named(text)
+        for pattern in self._more:
+            text = pattern.sub(MASK, text)
+        return text
+
+    @staticmethod
+    def _mask_named(text: str) -> str:
+        """Mask the values of names that look like secrets, and secrets of a known format."""
+        if not has_any(text.lower(), _WORDS):
+            return mask_formats(text)
+        if ":" in text and '"' in text:
+            text = _SECRET_PAIR.sub(rf"\g<pair>\g<quote>{MASK}\g<quote>", text)
+        if "=" in text:
+            text = _ASSIGNED.sub(rf"\g<name>{MASK}", text)
+        # Before what follows, so that a header with a known token is masked as a whole.
+        text = mask_formats(text)
+        if ":" in text or "=" in text:
+            text = _STATED.sub(rf"\g<name>{MASK}", text)
+        return _OPTION.sub(rf"\g<name>{MASK}", text) if "--" in text else text
