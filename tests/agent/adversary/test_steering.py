@@ -75,6 +75,52 @@ def test_what_programs_obey_is_asked_about_by_any_spelling(home: Path, path: str
     assert isinstance(_judged(rules, "patch", path=path), Ask)
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("CLAUDE.md", "docs/AGENTS.md", "agents.override.md", "CLAUDE.local.md", "GEMINI.md"),
+        *("QWEN.md", ".cursorrules", ".windsurfrules", ".clinerules/a.md", ".roomodes", ".roo/a"),
+        *(".husky/pre-commit", ".githooks/post-checkout", ".pre-commit-config.yaml"),
+        *("lefthook.yml", ".lefthook-local.yml", ".lintstagedrc.json", ".envrc", "sub/.ENVRC"),
+        *(".qwen/settings.json", ".kiro/steering/a.md", ".amazonq/rules/a.md", ".gemini/a"),
+        *(".codex/config.toml", ".opencode/agent/a.md", "opencode.jsonc", ".continue/a.yaml"),
+        *(".continuerc.json", ".aider.conf.yml", ".aider.model.settings.yml", ".aiderignore"),
+        *(".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", ".idea/workspace.xml"),
+        *(".github/workflows/ci.yml", ".github/copilot-instructions.md", ".gitlab-ci.yml"),
+        *(".circleci/config.yml", "a.code-workspace", ".junie/guidelines.md", ".trae/rules"),
+    ],
+)
+def test_files_that_agents_hooks_and_ci_obey_are_asked_about(tmp_path: Path, path: str) -> None:
+    rules = CoreRules(Workplace(root=tmp_path))
+    assert isinstance(_judged(rules, "write_file", path=path), Ask)
+    assert isinstance(_judged(rules, "patch", path=str(tmp_path / path)), Ask)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("README.md", "Makefile", "package.json", "pyproject.toml", ".npmrc", ".env"),
+        *(".gitignore", ".gitattributes", "src/agents.py", "docs/claude.txt", "docs/my-agents.md"),
+        *(".prettierrc", "tests/conftest.py", "github/a.yml", "lib/cursor.py", "CONTRIBUTING.md"),
+    ],
+)
+def test_what_runs_only_with_the_project_is_written_without_a_question(
+    tmp_path: Path, path: str
+) -> None:
+    assert isinstance(_judged(CoreRules(Workplace(root=tmp_path)), "write_file", path=path), Allow)
+
+
+def test_a_link_with_such_a_name_is_asked_about_and_what_it_points_to_as_well(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "notes.txt").touch()
+    (tmp_path / "AGENTS.md").symlink_to("notes.txt")
+    (tmp_path / "plain.md").symlink_to(".cursorrules")
+    rules = CoreRules(Workplace(root=tmp_path))
+    for path in ("AGENTS.md", "sub/../AGENTS.md", "plain.md"):
+        assert isinstance(_judged(rules, "write_file", path=path), Ask)
+
+
 def test_who_works_below_such_a_folder_is_not_asked_about_every_file(tmp_path: Path) -> None:
     rules = CoreRules(Workplace(root=tmp_path / ".claude" / "worktrees" / "one"))
     assert isinstance(_judged(rules, "write_file", path="a.py"), Allow)

@@ -15,7 +15,7 @@ from tooldrawer.tool import JsonObject
 
 pytestmark = pytest.mark.anyio
 
-ALLOWED = "--allow-dir or agent.allow_dirs"
+ALLOWED = "ask the user, who can allow the folder."
 
 
 def judged(workplace: Workplace, name: str, arguments: JsonObject, source: str = "core") -> Verdict:

@@ -130,7 +130,7 @@ async def test_nothing_is_written_outside_by_any_way(
     (project / "straight").symlink_to(outside / "secret.txt")
     result = await write(session, path.format(out=outside))
     assert result.is_error
-    assert "a person can allow the folder with --allow-dir or agent.allow_dirs" in result.text
+    assert "ask the user, who can allow the folder" in result.text
     assert names(outside) == ["secret.txt"]
     assert (outside / "secret.txt").read_text(encoding="utf-8") == "the secret\n"
     assert not yes.requests
@@ -144,6 +144,6 @@ async def test_the_tool_itself_refuses_what_a_rule_let_through(
     tool = next(tool for tool in tools.tools() if tool.name == name)
     words = {"content": "x"} if name == "write_file" else {"old": "secret", "new": "x"}
     call = ToolCall(name=name, arguments={"path": str(outside / "secret.txt"), **words})
-    with pytest.raises(CallDenied, match="--allow-dir"):
+    with pytest.raises(CallDenied, match="who can allow the folder"):
         await tools.run(tool, call)
     assert (outside / "secret.txt").read_text(encoding="utf-8") == "the secret\n"

@@ -1,10 +1,12 @@
 """Where the core tools may work without asking a person."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
+from tooldrawer.agent.core.steering_files import is_steering
 from tooldrawer.agent.core.workplace import Workplace
 from tooldrawer.call import ToolCall
 from tooldrawer.dispatch import Allow, Ask, Deny, Verdict
@@ -13,18 +15,6 @@ from tooldrawer.tool import Tool
 
 SOURCE = "core"
 """The name of the toolset that these rules are about."""
-_STEERING = frozenset({
-    ".git", ".gitconfig", ".mcp.json", "tooldrawer.yaml",
-    ".aider.conf.yml", ".claude", ".codex", ".continue", ".cursor", ".gemini", ".opencode",
-    ".roo", ".windsurf", "opencode.json",
-    ".devcontainer", ".dir-locals.el", ".exrc", ".idea", ".nvim.lua", ".vimrc", ".vscode", ".zed",
-    ".bash_login", ".bash_profile", ".bashrc", ".envrc", ".profile", ".ssh", ".zlogin",
-    ".zprofile", ".zshenv", ".zshrc",
-})  # fmt: skip
-"""What is in them is run or obeyed by programs, this one included: hooks, servers, approvals.
-
-Other agents are among them: one that may write another's settings has its rights too.
-"""
 
 
 class CoreRules:
@@ -48,7 +38,7 @@ class CoreRules:
                 case "terminal":
                     return self._command(self._place(call, "cwd"))
                 case "write_file" | "patch":
-                    return self._write(self._place(call, "path"))
+                    return self._write(self._place(call, "path"), call.arguments.get("path"))
                 case "read_file" | "search_files":
                     return self._read(self._place(call, "path"), tool.local_name)
                 case _:
@@ -67,10 +57,10 @@ class CoreRules:
             return Deny(self._workplace.refusal(folder))
         return Ask(f"Run this command in {folder}? (session, always: any command)")
 
-    def _write(self, place: Path) -> Verdict:
+    def _write(self, place: Path, given: object) -> Verdict:
         if not self._workplace.holds(place):
             return Deny(self._workplace.refusal(place))
-        if self._steers(place):
+        if self._steers(place) or self._is_called_steering(given):
             return Ask(
                 f"Write {place}? Programs run or obey what is in it. "
                 "(session, always: any such file)",
@@ -79,16 +69,20 @@ class CoreRules:
         return Allow()
 
     def _steers(self, place: Path) -> bool:
-        # From the working directory on, which may itself be a worktree below .claude. Some systems
-        # take .GIT for .git.
-        parts = Path(self._workplace.name(place)).parts
-        if _STEERING.intersection(part.casefold() for part in parts):
+        # From the working directory on, which may itself be a worktree below .claude.
+        if is_steering(Path(self._workplace.name(place)).parts):
             return True
         # Who works in the home folder has tooldrawer's own files in the workplace: grants, notes.
         steering = (*_own(), *self._steering)
         return self._is_hidden_at_home(place) or any(
             place.is_relative_to(path.resolve()) for path in steering
         )
+
+    def _is_called_steering(self, given: object) -> bool:
+        """Whether the path as given is: AGENTS.md may be a link to a file of any name."""
+        root = self._workplace.root.expanduser().absolute()
+        place = Path(os.path.normpath(root / Path(str(given)).expanduser()))
+        return is_steering(place.relative_to(root).parts if place.is_relative_to(root) else ())
 
     def _is_hidden_at_home(self, place: Path) -> bool:
         """Whether it is in what programs keep in the home folder, and nobody works in there.

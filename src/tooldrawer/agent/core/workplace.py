@@ -59,7 +59,7 @@ class Workplace:
         """What a model is told about a path outside."""
         return (
             f"{shown(path)} is outside the working directory {str(self.root)!r}. Work inside it, "
-            "or ask the user: a person can allow the folder with --allow-dir or agent.allow_dirs."
+            "or ask the user, who can allow the folder."
         )
 
     def _folders(self) -> Iterator[Path]:
