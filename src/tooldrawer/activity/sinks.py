@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 from collections import deque
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
@@ -10,6 +11,7 @@ from types import UnionType
 from typing import Any, Protocol, cast, get_args, get_origin
 
 from tooldrawer.activity.events import Event
+from tooldrawer.private_files import open_private
 
 _logger = logging.getLogger(__name__)
 _GATHER = 0.02
@@ -26,7 +28,7 @@ class Sink(Protocol):
 
 
 class JsonLines:
-    """Appends each event to a file as one line of JSON."""
+    """Appends each event to a file, which only its owner can read, as one line of JSON."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
@@ -36,7 +38,8 @@ class JsonLines:
 
     def write(self, event: Event) -> None:
         """Append one line; the file is opened for each, so that it may be moved away."""
-        with self._path.open("a", encoding="utf-8") as file:
+        descriptor = open_private(self._path, os.O_WRONLY | os.O_APPEND)
+        with os.fdopen(descriptor, "a", encoding="utf-8") as file:
             file.write(as_json(event) + "\n")
 
 

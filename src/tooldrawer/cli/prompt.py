@@ -1,5 +1,6 @@
 """The prompt of a chat: a line editor with a history."""
 
+import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
+
+from tooldrawer.private_files import make_private_folder, open_private
 
 _MARK = "> "
 
@@ -92,9 +95,9 @@ def _keys() -> KeyBindings:
 def _history() -> History:
     folder: Path = user_data_path("tooldrawer", appauthor=False)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
         file = folder / "history"
-        file.touch(mode=0o600)
+        os.close(open_private(file, os.O_WRONLY))
     except OSError:  # it is a convenience, and worth no complaint
         return InMemoryHistory()
     return FileHistory(file)

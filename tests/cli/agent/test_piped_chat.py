@@ -28,11 +28,11 @@ def test_a_call_is_one_plain_line_on_standard_error(workshop: Shell) -> None:
     assert "\x1b" not in ran.err
 
 
-def test_nobody_can_be_asked_so_the_answer_is_no_with_the_way_to_a_yes(shell: Shell) -> None:
+def test_nobody_can_be_asked_so_the_answer_is_no(shell: Shell) -> None:
     with scripted(Call("terminal", {"command": "touch never"}), Say("Sorry.")) as server:
         ran = piped(shell, "chat", *at(server), lines=["do it"])
     assert "✗ terminal" in ran.err
-    assert "--yes" in server.seen[1].results[0].text
+    assert "Only a person can approve it" in server.seen[1].results[0].text
     assert not (shell.folder / "never").exists()
     assert "clarify" not in server.seen[0].names
 

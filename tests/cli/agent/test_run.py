@@ -125,11 +125,15 @@ def test_json_is_one_object_a_line_with_every_event_and_the_outcome(workshop: Sh
     assert f"{abs(outcome['saved_tokens']):,} tokens" in outcome["savings"]
 
 
-def test_nobody_is_asked_and_the_model_is_told_how_a_person_can_grant_it(shell: Shell) -> None:
+def test_nobody_is_asked_and_the_model_is_told_to_go_on_without_a_way_to_allow_it(
+    shell: Shell,
+) -> None:
     with scripted(Call("terminal", {"command": "touch never"}), Say("Not done.")) as server:
         ran = shell.run("run", *at(server), "do it")
     assert ran.code == 0
-    assert "--yes" in server.seen[1].results[0].text
+    told = server.seen[1].results[0].text
+    assert "Only a person can approve it" in told
+    assert not any(way in told for way in ("--", "`", "approvals", "always"))
     assert not (shell.folder / "never").exists()
     assert "clarify" not in server.seen[0].names
 

@@ -10,6 +10,7 @@ from typing import Literal
 from tooldrawer.agent.core.opening import failure
 from tooldrawer.agent.core.writing import replace_file
 from tooldrawer.errors import InvalidArguments, ToolFailed
+from tooldrawer.private_files import make_private_folder, open_private
 
 try:
     import fcntl
@@ -83,8 +84,8 @@ class Notes:
                 return
             beside = self._path.with_name(f"{self._path.name}.lock")
             try:
-                beside.parent.mkdir(parents=True, exist_ok=True)
-                descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                make_private_folder(beside.parent)
+                descriptor = open_private(beside, os.O_RDWR)
             except OSError as error:
                 raise failure(beside, error) from error
             try:
