@@ -47,6 +47,8 @@ def _show(found: JsonObject, *, is_first: bool) -> None:
         show("")
         rows = [_row(server) for server in servers]
         table(("server", "state", "starts", "tools", "tokens"), rows, numbers=3)
+        for line in _dropped(servers):
+            show(harmless(line, keep=""))
 
 
 def _who(found: JsonObject) -> str:
@@ -87,6 +89,15 @@ def _busy(found: JsonObject) -> str:
 def _row(server: JsonObject) -> tuple[str, ...]:
     counts = (_count(server, key) for key in ("starts", "tools", "tokens"))
     return (_text(server, "name"), _state(server), *counts)
+
+
+def _dropped(servers: Sequence[JsonObject]) -> list[str]:
+    """What each server lists and nobody can use."""
+    return [
+        f"{_text(server, 'name')} dropped {reason}"
+        for server in servers
+        for reason in cast("Sequence[Json]", server.get("dropped") or ())
+    ]
 
 
 def _state(server: JsonObject) -> str:

@@ -1,55 +1,64 @@
 """What a schema objects to, found in bounded time."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import jsonschema_rs
 
+from tooldrawer.bounds.graph import MAX_STEPS
+from tooldrawer.bounds.work import MAX_ERRORS, SchemaWork
 from tooldrawer.call import is_deeper
 from tooldrawer.dispatch.limits import MOST_LEVELS
-from tooldrawer.tool import Json, JsonObject
+from tooldrawer.tool import JsonObject
 
 Complaint = jsonschema_rs.ValidationError
 Path = tuple[str | int, ...]
 
-_WORK = 50_000
-"""In all. Looking once costs 20, 10 for each objection, and 1 for every 100 characters."""
-_FEW_LEVELS = 2
-_MANY = 300
+_BUDGET_US = 15_000
+"""For all looks at one call's arguments; of the first look it is known that it is affordable."""
+_ERROR_US = 25
+_STEPS_PER_US = 50
 
 
 class Critic:
     """Says what a schema objects to in one call's arguments and in repairs of them.
 
-    Objections to alternatives inside alternatives multiply with every level, in a schema that
-    contains itself to more than a computer can count. So they are asked for level by level, no
-    further when they become many, and not again when that was much work already.
+    The validator finds all objections or none. Those to alternatives inside alternatives multiply
+    with every level, so they are only asked for when there cannot be too many, and not again when
+    that was much work already.
     """
 
-    def __init__(self, validator: jsonschema_rs.Validator, *, size: int) -> None:
+    def __init__(self, validator: jsonschema_rs.Validator, work: SchemaWork) -> None:
         self._validator = validator
-        self._each = 20 + size // 100
-        self._work = _WORK
+        self._work = work
+        self._left_us = _BUDGET_US
 
     def complaints(self, arguments: JsonObject) -> Sequence[Complaint] | None:
         """Every objection; nothing when they are too many to be told apart."""
-        if is_deeper(arguments, MOST_LEVELS):
+        if self._left_us <= 0 or is_deeper(arguments, MOST_LEVELS):
             return None
+        work = self._work.measure(arguments)
+        if work is None or work.steps > MAX_STEPS:
+            return None
+        self._left_us -= 20 + work.steps // _STEPS_PER_US
         if self._validator.is_valid(arguments):
             return ()
-        levels, count = _FEW_LEVELS, 0
-        while self._work > 0 and count <= _MANY:
-            if not is_deeper(arguments, levels):
-                return self._found(arguments)[0]
-            count = self._found(_cut(arguments, levels))[1]
-            levels += 1
-        return None
-
-    def _found(self, arguments: Json) -> tuple[Sequence[Complaint], int]:
+        if work.errors > MAX_ERRORS:
+            return None
         found = list(self._validator.iter_errors(arguments))
         count = sum(1 for complaint in found for _ in leaves(complaint))
-        self._work -= self._each + 10 * count
-        return found, count
+        self._left_us -= _ERROR_US * count + work.steps // _STEPS_PER_US
+        return found
+
+    def first(self, arguments: JsonObject) -> Complaint | None:
+        """One objection; nothing where one may contain many others, to each of its alternatives."""
+        if self._work.has_alternatives:
+            return None
+        try:
+            self._validator.validate(arguments)
+        except jsonschema_rs.ValidationError as error:
+            return error
+        return None
 
 
 def leaves(complaint: Complaint) -> Iterator[Complaint]:
@@ -77,13 +86,3 @@ def missing_arguments(found: Sequence[Complaint]) -> tuple[str, ...]:
 def place(complaint: Complaint) -> Path:
     """Where in the arguments it is."""
     return tuple(complaint.instance_path)
-
-
-def _cut(value: Json, levels: int) -> Json:
-    """A copy of the first `levels` levels, with empty objects and arrays below them."""
-    if isinstance(value, Mapping):
-        items = value.items() if levels else ()
-        return {key: _cut(item, levels - 1) for key, item in items}
-    if isinstance(value, list):
-        return [_cut(item, levels - 1) for item in value] if levels else []
-    return value

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-import jsonschema_rs
-
 from tooldrawer.activity import MASK, names_secret
 from tooldrawer.call import thaw
 from tooldrawer.dispatch.complaints import Complaint, Critic, Path, leaves, place
@@ -50,13 +48,12 @@ class Repaired:
     repairs: tuple[Repair, ...] = ()
 
 
-def repaired(arguments: dict[str, Json], validator: jsonschema_rs.Validator) -> Repaired:
+def repaired(arguments: dict[str, Json], critic: Critic) -> Repaired:
     """The arguments with every safe repair made.
 
     A repair is kept only when the complaint about its place goes away. Inside alternatives, where
     the complaint is about all of them at once, it is enough that it becomes a smaller one.
     """
-    critic = Critic(validator, size=len(json.dumps(arguments)))
     now = Repaired(arguments, critic.complaints(arguments))
     while now.left and len(now.left) <= _MOST_COMPLAINTS and len(now.repairs) < _MOST_REPAIRS:
         better = _better(now, now.left, critic)

@@ -10,21 +10,22 @@ from typing import Never
 import jsonschema_rs
 
 from tooldrawer.activity import names_secret
+from tooldrawer.bounds.graph import MAX_STEPS, SchemaTooCostly, require_readable
+from tooldrawer.bounds.pattern import BACKTRACK_LIMIT, COMPILED_MAX_BYTES
+from tooldrawer.bounds.work import SchemaWork, Work
 from tooldrawer.bridge import signature
-from tooldrawer.call import is_deeper, thawed
-from tooldrawer.dispatch.complaints import Complaint, missing_arguments, place
+from tooldrawer.call import thawed
+from tooldrawer.dispatch.complaints import Complaint, Critic, missing_arguments, place
 from tooldrawer.dispatch.nullable import allow_null
 from tooldrawer.dispatch.repair import Repair, repaired
 from tooldrawer.errors import InvalidArguments, MissingArguments
 from tooldrawer.tool import Json, JsonObject, Tool
 
 _DRAFT_7 = "draft-07"
-_BACKTRACKING = 100_000
-"""Steps of a regular expression before it counts as not matching: a schema's pattern is somebody
-else's, and `(a+)+$` would otherwise run for years."""
 _MOST_SHOWN = 3
-_MOST_SCHEMA_LEVELS = 128
 _REPEAT = " If the server itself supplies what is missing, repeat the call unchanged."
+_MAX_REFERENCES_SHOWN = 3
+_UNCHECKED = "the call went through unchecked."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +38,23 @@ class Checked:
     """Why the schema could not be used, when it could not."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compiled:
+    """A schema that can be checked, within the bounds of `work`."""
+
+    validator: jsonschema_rs.Validator
+    work: SchemaWork
+    warning: str
+    """What of the schema is left out."""
+
+
 class Validation:
     """Compiles each schema once, and checks arguments against it within bounds."""
 
     def __init__(self, *, max_bytes: int = 1_000_000, keep: int = 2_000) -> None:
         self._max_bytes, self._keep = max_bytes, keep
         self._lock = Lock()
-        self._compiled: OrderedDict[str, jsonschema_rs.Validator | str] = OrderedDict()
+        self._compiled: OrderedDict[str, _Compiled | str] = OrderedDict()
 
     def check(self, tool: Tool, arguments: JsonObject, *, allow_missing: bool = False) -> Checked:
         """The arguments, repaired where that is safe.
@@ -54,81 +65,114 @@ class Validation:
             MissingArguments: Nothing is wrong except that required arguments are missing.
             InvalidArguments: They do not fit; with the failing path, the reason and the signature.
         """
-        self._bound(tool, arguments)
+        text = self._bound(tool, arguments)
         plain = thawed(arguments)
-        validator = self._validator(tool)
-        if isinstance(validator, str):
-            return Checked(arguments=plain, warning=validator)
+        compiled = self._schema(tool)
+        if isinstance(compiled, str):
+            return Checked(arguments=plain, warning=compiled)
+        if not compiled.work.is_small(text) and not _is_feasible(compiled.work.measure(plain)):
+            return Checked(
+                arguments=plain,
+                warning=f"Checking the arguments would take too long; {_UNCHECKED}",
+            )
         try:
-            if validator.is_valid(plain):
-                return Checked(arguments=plain)
-            better = repaired(plain, validator)
+            if compiled.validator.is_valid(plain):
+                return Checked(arguments=plain, warning=compiled.warning)
+            critic = Critic(compiled.validator, compiled.work)
+            better = repaired(plain, critic)
         except ValueError as error:  # half a character, or a key that is not text: not JSON
             raise InvalidArguments(_refusal(tool, f"/: cannot be read as JSON: {error}")) from error
         if better.left and (missing := missing_arguments(better.left)):
             if not allow_missing:
                 repeat = _REPEAT if tool.is_upstream else ""
-                raise MissingArguments(_refusal(tool, _said(better.left)) + repeat)
+                raise MissingArguments(_refusal(tool, _said(better.left, critic, plain)) + repeat)
             return Checked(
                 arguments=better.arguments,
                 repairs=better.repairs,
                 warning=f"Repeated without {', '.join(missing)}, which the schema requires; "
-                "the server decides.",
+                f"the server decides. {compiled.warning}".rstrip(),
             )
         if better.left is None or better.left:
-            raise InvalidArguments(_refusal(tool, _said(better.left)))
-        return Checked(arguments=better.arguments, repairs=better.repairs)
+            raise InvalidArguments(_refusal(tool, _said(better.left, critic, plain)))
+        return Checked(arguments=better.arguments, repairs=better.repairs, warning=compiled.warning)
 
-    def _validator(self, tool: Tool) -> "jsonschema_rs.Validator | str":
+    def _schema(self, tool: Tool) -> _Compiled | str:
         with self._lock:
             known = self._compiled.get(tool.fingerprint)
             if known is not None:
                 self._compiled.move_to_end(tool.fingerprint)
                 return known
-        compiled = _compile(tool.parameters, self._max_bytes)
+        compiled = _compile(tool.parameters)
         with self._lock:
             self._compiled[tool.fingerprint] = compiled
             while len(self._compiled) > self._keep:
                 self._compiled.popitem(last=False)
         return compiled
 
-    def _bound(self, tool: Tool, arguments: JsonObject) -> None:
-        size = len(json.dumps(arguments, default=str))
-        if size > self._max_bytes:
+    def _bound(self, tool: Tool, arguments: JsonObject) -> str:
+        """The arguments as JSON, which must not be too long."""
+        text = json.dumps(arguments, default=str)
+        if len(text) > self._max_bytes:
             raise InvalidArguments(
-                f"{tool.name!r} was not run: its arguments are {size:,} bytes, more than the "
+                f"{tool.name!r} was not run: its arguments are {len(text):,} bytes, more than the "
                 f"{self._max_bytes:,} allowed. Call again with less at once."
             )
+        return text
 
 
-def _compile(schema: JsonObject, max_bytes: int) -> "jsonschema_rs.Validator | str":
-    if is_deeper(schema, _MOST_SCHEMA_LEVELS):
-        return "The schema is nested too deep to be checked; the call went through unchecked."
-    if len(json.dumps(schema, default=str)) > max_bytes:
-        return "The schema is too large to be checked; the call went through unchecked."
+def _compile(schema: JsonObject) -> _Compiled | str:
+    try:
+        require_readable(schema)
+        work = SchemaWork(allow_null(schema))
+    except SchemaTooCostly as error:
+        return f"The schema {error}; {_UNCHECKED}"
     declared = str(schema.get("$schema", ""))
     kind = (
         jsonschema_rs.Draft7Validator
         if _DRAFT_7 in declared
         else jsonschema_rs.Draft202012Validator
     )
-    plain = allow_null({key: value for key, value in schema.items() if key != "$schema"})
-    options = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKING)
+    # A pattern without look-arounds and back-references is matched by an automaton; only for the
+    # others the limit on steps back is needed.
+    options = jsonschema_rs.FancyRegexOptions(
+        backtrack_limit=BACKTRACK_LIMIT, size_limit=COMPILED_MAX_BYTES
+    )
     try:
-        return kind(
-            plain, retriever=_refuse_network, pattern_options=options, validate_formats=False
+        validator = kind(
+            work.document,
+            retriever=_refuse_network,
+            pattern_options=options,
+            validate_formats=False,
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
         reason = str(error).partition("\n")[0]
-        return f"The schema cannot be compiled ({reason}); the call went through unchecked."
+        return f"The schema cannot be compiled ({reason:.500}); {_UNCHECKED}"
+    return _Compiled(validator=validator, work=work, warning=_left_out(work.unreachable))
+
+
+def _left_out(references: Sequence[str]) -> str:
+    """What a person is told of references that nothing is fetched for."""
+    if not references:
+        return ""
+    named = ", ".join(f"{each:.200}" for each in references[:_MAX_REFERENCES_SHOWN])
+    more = len(references) - _MAX_REFERENCES_SHOWN
+    named += f" and {more} more" if more > 0 else ""
+    return f"The schema refers to {named}, which is not in it; what that describes went unchecked."
+
+
+def _is_feasible(work: Work | None) -> bool:
+    return work is not None and work.steps <= MAX_STEPS
 
 
 def _refuse_network(address: str) -> Never:
     raise ValueError(f"{address} is outside the schema, and nothing is fetched for one")
 
 
-def _said(found: Sequence[Complaint] | None) -> str:
+def _said(found: Sequence[Complaint] | None, critic: Critic, arguments: JsonObject) -> str:
     if found is None:
+        first = critic.first(arguments)
+        if first is not None:
+            return f"{_shown(first)}; there may be more mistakes"
         return "/: does not fit its schema, in more ways than can be told apart"
     more = len(found) - _MOST_SHOWN
     shown = "; ".join(map(_shown, found[:_MOST_SHOWN]))

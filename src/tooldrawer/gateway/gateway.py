@@ -286,6 +286,7 @@ class Gateway:
             "error": status.error,
             "since": status.since,
             "starts": status.starts,
+            "dropped": status.dropped,
         }
 
     def _on_change(self, upstream: Upstream) -> None:

@@ -1,11 +1,13 @@
 """What servers list besides tools."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, cast
 
 import anyio
+import anyio.to_thread
 
 from tooldrawer.admission import Admission
+from tooldrawer.bounds.definition import ListRoom
 from tooldrawer.errors import ToolFailed
 from tooldrawer.tool import Json
 from tooldrawer.upstream.upstream import Upstream
@@ -15,6 +17,8 @@ Upstreams = Callable[[], Iterable[Upstream]]
 _PATIENCE = 10.0
 """Seconds that one server may keep a list of all of them waiting."""
 _MOST_PAGES = 200
+_MAX_ITEMS = 10_000
+_MAX_REASONS = 50
 
 
 class Lists:
@@ -57,11 +61,32 @@ class Lists:
         items: list[Raw] = []
         with anyio.move_on_after(_PATIENCE):
             try:
-                items = await pages(upstream.request, self._method, self._key)
+                found = await pages(upstream.request, self._method, self._key)
             except ToolFailed:
                 return ()
+            items, reasons = await anyio.to_thread.run_sync(_split_usable, found, self._key)
+            upstream.report_dropped(self._key, reasons)
             self._known[upstream.name] = (start, tuple(items))
         return tuple(items)
+
+
+def _split_usable(items: Sequence[Raw], key: str) -> tuple[list[Raw], list[str]]:
+    """The items that can be used, and the others by name with the reason."""
+    usable: list[Raw] = []
+    reasons: list[str] = []
+    room = ListRoom()
+    for item in items[:_MAX_ITEMS]:
+        if reason := room.find_excess(item):
+            name = item.get("name") or item.get("uriTemplate") or item.get("uri")
+            reasons.append(f"{key} {name!s:.80}: {reason}")
+        else:
+            usable.append(item)
+    if len(items) > _MAX_ITEMS:
+        reasons.insert(
+            0, f"{len(items) - _MAX_ITEMS:,} {key}: are beyond the {_MAX_ITEMS:,} of a list"
+        )
+    more = len(reasons) - _MAX_REASONS
+    return usable, [*reasons[:_MAX_REASONS], *([f"{more:,} more {key}"] if more > 0 else [])]
 
 
 async def pages(request: Callable[[str, Raw], Awaitable[Raw]], method: str, key: str) -> list[Raw]:
@@ -73,6 +98,8 @@ async def pages(request: Callable[[str, Raw], Awaitable[Raw]], method: str, key:
         given = page.get(key)
         found = cast("list[Json]", given) if isinstance(given, list) else []
         items += [cast("Raw", item) for item in found if isinstance(item, dict)]
+        if len(items) > _MAX_ITEMS:
+            break
         cursor = page.get("nextCursor")
         if not cursor or cursor == params.get("cursor"):
             break

@@ -3,10 +3,10 @@
 import re
 
 from tooldrawer.admission import Admission
+from tooldrawer.bounds.template import matches_template
 from tooldrawer.gateway.lists import Lists, Raw, Upstreams
 from tooldrawer.upstream.upstream import Upstream
 
-_FIELD = re.compile(r"\{[^{}]*\}")
 _UNFIT = re.compile(r"[^A-Za-z0-9.-]")
 
 
@@ -50,7 +50,7 @@ class Resources:
                 return upstream, str(item["uri"])
         for own, upstream, item in await self._unique(self._templates, admission):
             plain = str(item["uriTemplate"])
-            if uri == own or _pattern(own).fullmatch(uri):
+            if uri == own or matches_template(own, uri):
                 return upstream, uri.removeprefix(own.removesuffix(plain)) if own != plain else uri
         served = [each for each in self._upstreams() if self._lists.is_served_by(each, admission)]
         # Servers may answer to addresses that they never listed; with one server it is its own.
@@ -71,8 +71,3 @@ class Resources:
 
 def _scheme(upstream: Upstream) -> str:
     return _UNFIT.sub("-", upstream.name)
-
-
-def _pattern(template: str) -> re.Pattern[str]:
-    parts = _FIELD.split(template)
-    return re.compile(".+".join(map(re.escape, parts)))

@@ -4,15 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from tooldrawer.call import is_deeper
+from tooldrawer.bounds.definition import ListRoom
 from tooldrawer.naming import fitting, mcp_name
 from tooldrawer.patterns import matches, tool_matches
 from tooldrawer.tool import Json, JsonObject, ServerNaming, Tool
 from tooldrawer.upstream.spec import UpstreamSpec
 
 MOST_TOOLS = 20_000
-_MOST_LEVELS = 100
-"""Copying what is nested deeper would run out of stack; real definitions have about 20."""
 _MOST_REASONS = 50
 Objection = Callable[[str, JsonObject], str]
 """Why a tool with this name and schema cannot be called; nothing when it can."""
@@ -52,9 +50,10 @@ class Listing:
         before = {tool.local_name: tool for tool in self.tools}
         found: dict[str, Tool] = {}
         dropped: list[str] = []
+        room = ListRoom()
         for position, definition in enumerate(definitions[:MOST_TOOLS]):
             name = _name(definition) or f"tools[{position}]"
-            reason = _defect(definition, objection) or (
+            reason = _defect(definition, objection, room) or (
                 "is there twice; the first one is used" if name in found else ""
             )
             if reason:
@@ -94,7 +93,7 @@ def _name(definition: Json) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _defect(definition: Json, objection: Objection) -> str:
+def _defect(definition: Json, objection: Objection, room: ListRoom) -> str:
     if not isinstance(definition, Mapping):
         return "is not an object"
     if not _name(definition):
@@ -102,9 +101,7 @@ def _defect(definition: Json, objection: Objection) -> str:
     schema = definition.get("inputSchema")
     if not isinstance(schema, Mapping):
         return "has no inputSchema" if schema is None else "has an inputSchema that is no object"
-    if is_deeper(definition, _MOST_LEVELS):
-        return f"is nested more than {_MOST_LEVELS} levels deep"
-    return objection(_name(definition), schema)
+    return room.find_excess(definition) or objection(_name(definition), schema)
 
 
 def _difference(before: Sequence[Tool], now: Sequence[Tool]) -> Difference:

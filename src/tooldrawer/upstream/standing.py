@@ -25,6 +25,8 @@ class UpstreamStatus:
     """When it came into its state, in seconds since the epoch."""
     starts: int
     """How often it was started, or connected to."""
+    dropped: tuple[str, ...] = ()
+    """What it lists and cannot be used, each with the reason."""
 
 
 class Standing:

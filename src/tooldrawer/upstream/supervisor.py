@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 from time import time
 
@@ -57,6 +58,8 @@ class Supervisor:
         self.is_known = False
         self.listed: set[str] = set()
         """Of `prompts` and `resources` those that were listed since a change of them was told."""
+        self.dropped: dict[str, tuple[str, ...]] = {}
+        """Of prompts, resources and templates those that cannot be used, each with the reason."""
         self._spec = spec
         self._listing = listing
         self._emit = emit
@@ -184,7 +187,7 @@ class Supervisor:
         self, connection: Connection, definitions: Sequence[Json], started: float
     ) -> None:
         was_known = self.is_known
-        difference = self._listing.read(definitions, objection=connection.objection)
+        difference = await self._read(definitions, connection)
         self.hello, self.is_known = connection.hello, True
         note = self._note(was_known=was_known)
         self._was_up, self._unlisted, self._reported = True, 0, ""
@@ -205,6 +208,11 @@ class Supervisor:
         if was_known and difference:
             self._changed(difference)
         await self._save(definitions)
+
+    async def _read(self, definitions: Sequence[Json], connection: Connection) -> Difference:
+        """Take over a list. A long one takes a second, in which other servers must be served."""
+        read = partial(self._listing.read, definitions, objection=connection.objection)
+        return await anyio.to_thread.run_sync(read)
 
     def _note(self, *, was_known: bool) -> str:
         if self._unlisted:
@@ -251,8 +259,9 @@ class Supervisor:
                     definitions = await connection.list_tools()
             except (MCPError, Unreachable, TimeoutError):
                 continue  # the last list stays; when the server is gone, that is seen elsewhere
-            difference = self._listing.read(definitions, objection=connection.objection)
-            if difference:
+            dropped = self._listing.dropped
+            difference = await self._read(definitions, connection)
+            if difference or self._listing.dropped != dropped:
                 self._changed(difference)
                 self._told()
             if self._is_announced:
@@ -346,7 +355,7 @@ class Supervisor:
     def _list_soon(self) -> None:
         self._relist.set()
 
-    def _changed(self, difference: Difference) -> None:
+    def _changed(self, difference: Difference, dropped: tuple[str, ...] | None = None) -> None:
         self._report(
             UpstreamChanged(
                 at=time(),
@@ -354,9 +363,17 @@ class Supervisor:
                 added=difference.added,
                 removed=difference.removed,
                 changed=difference.changed,
-                dropped=self._listing.dropped,
+                dropped=self._listing.dropped if dropped is None else dropped,
             )
         )
+
+    def report_dropped(self, kind: str, reasons: Sequence[str]) -> None:
+        """Tell which prompts, resources or templates of the server cannot be used."""
+        if self.dropped.get(kind, ()) == tuple(reasons):
+            return
+        self.dropped[kind] = tuple(reasons)
+        if reasons:
+            self._changed(Difference(added=0, removed=0, changed=0), tuple(reasons))
 
     def _report(self, event: Event) -> None:
         try:

@@ -1,7 +1,8 @@
 """An MCP server as a toolset."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from math import inf
 from typing import Any, cast
 
@@ -99,6 +100,7 @@ class Upstream:
             error=standing.error,
             since=standing.since,
             starts=standing.starts,
+            dropped=(*self._listing.dropped, *chain(*self._supervisor.dropped.values())),
         )
 
     @property
@@ -125,6 +127,10 @@ class Upstream:
     def protocol(self) -> str:
         """The version of MCP that was agreed on, now or the last time."""
         return self._supervisor.hello.protocol
+
+    def report_dropped(self, kind: str, reasons: Sequence[str]) -> None:
+        """Tell which of its prompts, resources or templates cannot be used, and why."""
+        self._supervisor.report_dropped(kind, reasons)
 
     def tools(self) -> tuple[Tool, ...]:
         """The tools that it last listed; the same object while they are unchanged."""

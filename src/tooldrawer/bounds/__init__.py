@@ -1,0 +1,1 @@
+"""What evaluating untrusted definitions costs, counted before anything is evaluated."""

@@ -1,0 +1,1 @@
+"""Servers that mean harm, and what becomes of everybody else."""
