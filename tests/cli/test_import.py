@@ -1,6 +1,8 @@
 """`tooldrawer import`, as a person uses it."""
 
 import json
+import os
+import stat
 
 import pytest
 
@@ -51,16 +53,51 @@ def test_servers_are_added_to_the_file_and_the_variables_are_named(desk: Shell) 
     text = (desk.folder / "tooldrawer.yaml").read_text(encoding="utf-8")
     assert text.startswith("# mine\nmcp_servers:\n  moon: {command: moond} # full\n  clock:\n")
     assert SECRET not in text + ran.out + ran.err
-    ready = desk.with_variables(CLOCK_TOKEN="a", TIDE_X_KEY="b")
-    assert "mcp servers 3" in ready.run("config", "check").text
+    assert "mcp servers 3" in desk.run("config", "check").text
     again = desk.run("import", "--write", "tooldrawer.yaml")
     assert "0 servers were added to tooldrawer.yaml; 2 were there already." in again.out
     assert (desk.folder / "tooldrawer.yaml").read_text(encoding="utf-8") == text
 
 
+def stored(shell: Shell) -> dict[str, str]:
+    text = (shell.folder / "data" / "tooldrawer" / "secrets.json").read_text(encoding="utf-8")
+    return json.loads(text)
+
+
+def test_secrets_are_kept_where_only_their_owner_can_read_them(desk: Shell) -> None:
+    out = desk.run("import", "--write", "tooldrawer.yaml").out
+    assert f"Their secrets are in data{os.sep}tooldrawer{os.sep}secrets.json" in out
+    assert stored(desk) == {"CLOCK_TOKEN": SECRET, "TIDE_X_KEY": SECRET}
+    file = desk.folder / "data" / "tooldrawer" / "secrets.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_secret_does_not_take_the_name_of_a_variable_with_another_value(desk: Shell) -> None:
+    desk.with_variables(CLOCK_TOKEN="another").run("import", "--write", "tooldrawer.yaml")
+    assert stored(desk)["CLOCK_CLOCK_TOKEN"] == SECRET
+    assert "CLOCK_TOKEN" not in stored(desk)
+
+
+def test_a_secret_with_dollar_signs_is_stored_as_it_is(shell: Shell) -> None:
+    entry = {"command": "c", "env": {"KEY": "pa$$w${x"}}
+    shell.write("home/.cursor/mcp.json", json.dumps({"mcpServers": {"c": entry}}))
+    shell.run("import", "--write", "tooldrawer.yaml")
+    assert stored(shell) == {"KEY": "pa$$w${x"}
+
+
+def test_a_value_that_one_client_has_is_used_for_anothers_variable(shell: Shell) -> None:
+    for file, text in ((".cursor/mcp.json", "${env:CLOCK_TOKEN}"), (".claude.json", SECRET)):
+        entry = {"command": "clockd", "env": {"CLOCK_TOKEN": text}}
+        shell.write(f"home/{file}", json.dumps({"mcpServers": {"clock": entry}}))
+    shell.run("import", "--from", "cursor", "--write", "tooldrawer.yaml")
+    shell.run("import", "--write", "tooldrawer.yaml")
+    assert stored(shell) == {"CLOCK_TOKEN": SECRET}
+
+
 def test_secrets_are_copied_on_request_only(desk: Shell) -> None:
     desk.run("import", "--write", "x.yaml", "--with-secrets")
     assert SECRET in (desk.folder / "x.yaml").read_text(encoding="utf-8")
+    assert not (desk.folder / "data").exists()
 
 
 def test_one_client_or_one_file_can_be_asked_for(desk: Shell) -> None:
@@ -81,7 +118,7 @@ def test_programs_get_json(desk: Shell) -> None:
     assert facts["variables"][0] == {
         "name": "CLOCK_TOKEN",
         "for": "clock: env.CLOCK_TOKEN",
-        "is_set": False,
+        "is_set": True,
     }
     assert SECRET not in ran.out
 

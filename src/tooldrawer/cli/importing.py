@@ -1,6 +1,6 @@
 """`import`: the servers that other programs know."""
 
-import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +15,8 @@ from tooldrawer.clients.server_file import text_of
 from tooldrawer.clients.taken import Found, Search, find_servers, servers_of
 from tooldrawer.clients.takeover import Takeover, take_over
 from tooldrawer.config.appending import with_servers, written_servers
+from tooldrawer.config.secret_file import SecretFile
+from tooldrawer.config.variables import known_variables
 from tooldrawer.upstream.spec import UpstreamSpec
 
 _FILES = (".json", ".jsonc", ".toml")
@@ -38,19 +40,26 @@ def import_servers(
     for sentence in search.broken:
         notice(sentence)
     text, served = _target(write)
-    takeover = take_over(search.found, served=served, with_secrets=with_secrets)
-    if write is not None and takeover.taken:
+    known = known_variables()
+    takeover = take_over(search.found, served=served, with_secrets=with_secrets, known=known)
+    secrets = SecretFile()
+    if write is not None:
         new = with_servers(text or "", [one.spec for one in takeover.taken], name=str(write))
-        before = None if text is None else text.encode()
-        change.write(write, new.encode(), before=before, is_undoable=False)
+        secrets.add(takeover.secrets)
+        if takeover.taken:
+            before = None if text is None else text.encode()
+            change.write(write, new.encode(), before=before, is_undoable=False)
+        known = known_variables()
     if json:
-        show_json(_facts(takeover, write))
+        show_json(_facts(takeover, write, known))
         return
     if not search.found:
         show("No MCP servers were found in the lists of other programs.")
         return
     _show(takeover)
     _tell(takeover, write)
+    if write is not None:
+        _tell_variables(takeover, secrets, known)
 
 
 def _search(source: str | None) -> Search:
@@ -99,14 +108,26 @@ def _tell(takeover: Takeover, write: Path | None) -> None:
     count = len(takeover.taken)
     was_there = f"; {len(takeover.there)} were there already" if takeover.there else ""
     show(f"{count} servers were added to {write}{was_there}.")
-    missing = [name for name in takeover.variables if not os.environ.get(name)]
+
+
+def _tell_variables(takeover: Takeover, secrets: SecretFile, known: Mapping[str, str]) -> None:
+    if takeover.secrets:
+        show(f"Their secrets are in {_short(secrets.path)}, which only you can read, as:")
+        for name in takeover.secrets:
+            show(f"  {name}{_use(takeover, name)}")
+    missing = [name for name in takeover.variables if not known.get(name)]
     if missing:
-        show("These variables have to be set where the gateway is started:")
+        show("These variables have to be set where the gateway is started; without them only the")
+        show("servers that need them are down:")
         for name in missing:
-            show(f"  {name}  ({takeover.variables[name]})")
+            show(f"  {name}{_use(takeover, name)}")
 
 
-def _facts(takeover: Takeover, write: Path | None) -> dict[str, object]:
+def _use(takeover: Takeover, name: str) -> str:
+    return f"  ({takeover.variables[name]})" if name in takeover.variables else ""
+
+
+def _facts(takeover: Takeover, write: Path | None, known: Mapping[str, str]) -> dict[str, object]:
     return {
         "servers": [
             {
@@ -120,7 +141,7 @@ def _facts(takeover: Takeover, write: Path | None) -> dict[str, object]:
         "there": [_source(one) for one in takeover.there],
         "left_out": [{**_source(one), "reason": one.left_out} for one in takeover.left_out],
         "variables": [
-            {"name": name, "for": use, "is_set": bool(os.environ.get(name))}
+            {"name": name, "for": use, "is_set": bool(known.get(name))}
             for name, use in takeover.variables.items()
         ],
         "written": None if write is None or not takeover.taken else str(write),

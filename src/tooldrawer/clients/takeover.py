@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from tooldrawer.clients.binding import bind, plain_text
 from tooldrawer.clients.same import same_server
 from tooldrawer.clients.secrets import (
     has_place,
@@ -40,6 +41,8 @@ class Takeover:
     left_out: tuple[Found, ...]
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names of variables, and what each is for."""
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """The values that `${NAME}` replaces in what is taken."""
 
 
 def take_over(
@@ -47,22 +50,45 @@ def take_over(
     *,
     served: Iterable[UpstreamSpec] = (),
     with_secrets: bool = False,
+    known: Mapping[str, str] | None = None,
 ) -> Takeover:
-    """Decide on the servers that were found; `served` are those that our file has already."""
+    """Decide on the servers that were found; `served` are those that our file has already.
+
+    `known` are variables that have a value: a secret with another value gets another name.
+    """
     usable, left_out = list[Found](), list[Found]()
     for one in found:
         (left_out if one.left_out else usable).append(one)
-    known = list(served)
-    there = [one for one in usable if any(same_server(one.spec, other) for other in known)]
+    ours, values = list(served), known or {}
+    there = [one for one in usable if any(same_server(one.spec, other) for other in ours)]
     groups = _merged(one for one in usable if one not in there)
-    names = _unique(groups, taken=[spec.name for spec in known])
-    hiding = _Hiding(is_off=with_secrets, asked=_needed(group[0].spec for group in groups))
+    names = _unique(groups, taken=[spec.name for spec in ours])
+    asked = _needed(group[0].spec for group in groups)
+    hiding = _Hiding(is_off=with_secrets, asked=asked, known=values)
     taken = tuple(
         Taken(spec=hiding.hidden(replace(group[0].spec, name=name)), sources=tuple(group))
         for name, group in zip(names, groups, strict=True)
     )
-    variables = _needed(one.spec for one in taken)
-    return Takeover(taken=taken, there=tuple(there), left_out=tuple(left_out), variables=variables)
+    pairs = [(source, one.spec) for one in taken for source in one.sources]
+    pairs += [(one, other) for one in there for other in ours if same_server(one.spec, other)]
+    secrets = {} if with_secrets else {**_bound(pairs, values), **hiding.secrets}
+    return Takeover(
+        taken=taken,
+        there=tuple(there),
+        left_out=tuple(left_out),
+        variables=_needed(one.spec for one in taken),
+        secrets=secrets,
+    )
+
+
+def _bound(pairs: Iterable[tuple[Found, UpstreamSpec]], known: Mapping[str, str]) -> dict[str, str]:
+    """Return values that one client's list has for a variable of another's."""
+    found: dict[str, str] = {}
+    for source, spec in pairs:
+        for name, text in bind(source.spec, spec).values.items():
+            if not known.get(name):
+                found.setdefault(name, text)
+    return found
 
 
 def _merged(found: Iterable[Found]) -> list[list[Found]]:
@@ -88,10 +114,12 @@ def _unique(groups: list[list[Found]], taken: list[str]) -> list[str]:
 class _Hiding:
     """Puts variables in the place of secrets; one value has one variable, wherever it is."""
 
-    def __init__(self, *, is_off: bool, asked: Iterable[str]) -> None:
+    def __init__(self, *, is_off: bool, asked: Iterable[str], known: Mapping[str, str]) -> None:
+        self.secrets: dict[str, str] = {}
+        """The values by the variables that replace them."""
         self._is_off = is_off
         self._asked = set(asked)  # lists name these already, and they may hold anything
-        self._names: dict[str, str] = {}
+        self._known = known
 
     def hidden(self, spec: UpstreamSpec) -> UpstreamSpec:
         """The spec without secrets in clear."""
@@ -153,13 +181,18 @@ class _Hiding:
 
     def _variable(self, value: str, name: str, server: str) -> str:
         """The place of a variable that has `value`: `name`, unless that one has another."""
+        text = plain_text(value)
         number, found = 1, name
-        while found in self._asked or self._names.get(found, value) != value:
+        while found in self._asked or not self._is_free(found, text):
             number += 1
             prefix = variable_name(server)
             found = f"{prefix}_{name}" if number == 2 else f"{prefix}_{name}_{number}"
-        self._names[found] = value
+        self.secrets[found] = text
         return f"${{{found}}}"
+
+    def _is_free(self, name: str, value: str) -> bool:
+        """Whether a variable has no value yet, or this one."""
+        return (self.secrets.get(name) or self._known.get(name) or value) == value
 
 
 def _needed(specs: Iterable[UpstreamSpec]) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """A file into settings, or every mistake in it at once."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import partial
@@ -19,6 +18,7 @@ from tooldrawer.config.server_problems import disable_servers, split_by_server
 from tooldrawer.config.settings import Config, GatewayOptions
 from tooldrawer.config.shape import FileShape
 from tooldrawer.config.short import spelled_out, written
+from tooldrawer.config.variables import known_variables
 from tooldrawer.errors import ConfigError
 
 FILE_NAME = "tooldrawer.yaml"
@@ -121,7 +121,7 @@ def parse(
     Raises:
         ConfigError: As `load`.
     """
-    values = os.environ if environment is None else environment
+    values = known_variables() if environment is None else environment
     if name.lower().endswith(_JSON):
         found = _servers(text, name, values, gateway or GatewayOptions())
         if found is not None:
