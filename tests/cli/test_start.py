@@ -1,7 +1,9 @@
 """The first things that a newcomer types."""
 
 import json
+import re
 from importlib.metadata import version
+from socket import gethostname
 
 from tests.cli.shell import Shell
 from tests.requirements import requirement
@@ -84,3 +86,21 @@ def test_config_check_rejects_a_file_without_settings(shell: Shell) -> None:
         "tooldrawer.yaml:1: the file has no settings in it; add servers with `tooldrawer import "
         "--write tooldrawer.yaml`, write some, or delete the file.\n"
     )
+
+
+def test_a_gateway_for_other_machines_prints_addresses_and_the_header_that_can_be_used(
+    workshop: Shell,
+) -> None:
+    secret = workshop.run("token", "create", "--json").json["token"]
+    arguments = ("serve", "--http", "--host", "0.0.0.0", "--port", "0")
+    with workshop.started(*arguments) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(3)]
+        port = re.fullmatch(r"tooldrawer is at http://127\.0\.0\.1:(\d+)/mcp\n", lines[0])
+        assert port is not None
+        assert lines[1] == f"  from other machines at http://{gethostname()}:{port[1]}/mcp\n"
+        assert lines[2] == "  every request needs the header Authorization: Bearer TOKEN\n"
+        rest = iter(process.stdout.readline, "")
+        pasted = next(line for line in rest if "claude mcp add" in line)
+        assert pasted.endswith('/mcp --header "Authorization: Bearer TOKEN"\n')
+    assert secret not in "".join(lines) + pasted

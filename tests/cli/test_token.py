@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.gateways import gateway, user
 from tests.cli.shell import Shell
 from tooldrawer.gateway.tokens import Tokens
 
@@ -120,7 +121,8 @@ def test_revoke_ends_a_token_by_id_or_name_and_says_when_it_was_the_last(shell: 
     assert shell.run("token", "revoke", first.id).text == f"The token {first.id} is revoked.\n"
     assert tokens.verify(secret) is None
     said = shell.run("token", "revoke", "laptop").text
-    assert "It was the last one: over HTTP nobody gets in until another is created." in said
+    assert "It was the last one: over HTTP no client gets in until you create another" in said
+    assert "`tooldrawer token open`" in said
     refused = shell.run("token", "revoke", "laptop").refusal
     assert "no token with the id or name 'laptop'; `tooldrawer token list` shows them." in refused
 
@@ -138,3 +140,35 @@ def test_a_damaged_file_is_one_sentence_and_stays(shell: Shell, arguments: tuple
     assert f"{file} cannot be read (" in said
     assert said.count("cannot be read") == 1
     assert (shell.folder / file).read_text(encoding="utf-8") == "torn"
+
+
+def test_the_first_token_says_what_it_changes_and_for_whom(shell: Shell) -> None:
+    entry = (
+        '{"mcpServers": {"drawer": {"url": "http://127.0.0.1:8765/mcp"}, "b": {"command": "b"}}}'
+    )
+    shell.write("home/.cursor/mcp.json", entry)
+    said = shell.run("token", "create").text
+    assert "This is the first token: from now on every client over HTTP needs one." in said
+    assert f"Cursor ({shell.folder}/home/.cursor/mcp.json: drawer)" in said
+    assert "`tooldrawer connect CLIENT --http ADDRESS --new-token`" in said
+    assert "first token" not in shell.run("token", "create").text
+
+
+def test_a_running_gateway_is_named_when_the_first_token_is_created(shell: Shell) -> None:
+    person = user(shell)
+    with gateway(shell, address="http://127.0.0.1:4711/mcp"):
+        assert "next request on: http://127.0.0.1:4711/mcp." in person.run("token", "create").text
+
+
+def test_clients_of_this_machine_are_let_in_again_on_request_only(shell: Shell) -> None:
+    tokens = kept(shell)
+    _, secret = tokens.create("laptop")
+    assert "There are still tokens: laptop." in shell.run("token", "open").refusal
+    shell.run("token", "revoke", "laptop")
+    assert tokens
+    assert "need no token now" in shell.run("token", "open").text
+    assert not tokens
+    assert tokens.verify(secret) is None
+    assert shell.run("token", "list").text.startswith("There are no tokens")
+    shell.run("token", "create")
+    assert tokens

@@ -368,3 +368,32 @@ async def test_both_eras_are_asked_over_http_too(
     ):
         assert not (await client.call_tool("shop_run", {})).is_error
     assert len(person.questions) == 1
+
+
+async def test_clients_of_this_machine_come_in_without_a_token_once_that_is_said(
+    tmp_path: Path, settings: Document, toolsets: tuple[ScriptedToolset, ...]
+) -> None:
+    kept = tokens(tmp_path)
+    _, secret = kept.create("laptop")
+    async with served(tmp_path, settings, toolsets=toolsets) as site:
+        assert (await posted(site, secret=secret)).status_code == 200
+        kept.revoke("laptop")
+        assert (await posted(site)).status_code == 401
+        kept.open()
+        assert (await posted(site)).status_code == 200
+        kept.create()
+        assert (await posted(site)).status_code == 401
+
+
+async def test_other_machines_never_come_in_without_a_token(
+    tmp_path: Path, settings: Document, toolsets: tuple[ScriptedToolset, ...]
+) -> None:
+    kept = tokens(tmp_path)
+    _, secret = kept.create("laptop")
+    async with served(tmp_path, settings, toolsets=toolsets, host="0.0.0.0") as site:
+        assert site.gateway.address.startswith("http://127.0.0.1:")
+        assert (await posted(site, secret=secret)).status_code == 200
+        kept.revoke("laptop")
+        kept.open()
+        assert (await posted(site)).status_code == 401
+        assert (await site.http.get("/metrics")).status_code == 401

@@ -51,7 +51,11 @@ class Site(Rig):
 
 @asynccontextmanager
 async def served(
-    folder: Path, settings: Document, *, toolsets: tuple[Toolset, ...] = ()
+    folder: Path,
+    settings: Document,
+    *,
+    toolsets: tuple[Toolset, ...] = (),
+    host: str = "127.0.0.1",
 ) -> AsyncGenerator[Site]:
     """Start a gateway on any free port; the tokens are those of `folder`."""
     path = write(folder / "tooldrawer.yaml", settings)
@@ -62,7 +66,7 @@ async def served(
         async def started(_: str) -> None:
             is_up.set()
 
-        serve = partial(serve_http, gateway, host="127.0.0.1", port=0, tokens=tokens(folder))
+        serve = partial(serve_http, gateway, host=host, port=0, tokens=tokens(folder))
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(partial(serve, started=started))

@@ -2,10 +2,12 @@
 
 import gc
 import os
+import socket
 import sys
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import anyio
 import typer
@@ -19,6 +21,7 @@ from tooldrawer.upstream.spec import DEPTH
 
 if TYPE_CHECKING:
     from tooldrawer.gateway.gateway import Gateway
+    from tooldrawer.gateway.tokens import Tokens
 
 _DEFAULTS = GatewayOptions()
 _DEEPEST = 3
@@ -28,6 +31,7 @@ _ALONE = (
     "Waiting for an MCP client on standard input; usually an agent starts this, see `tooldrawer "
     "connect`. With --http it serves many of them. Ctrl-C ends it."
 )
+_HEADER = "Authorization: Bearer TOKEN"
 _PATIENCE = 10.0
 """Seconds that the summary at the start waits for servers."""
 
@@ -98,6 +102,7 @@ def _spare_the_collector() -> None:
 
 
 async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int | None) -> None:
+    from tooldrawer.gateway.door import is_local  # noqa: PLC0415
     from tooldrawer.gateway.http import serve_http  # noqa: PLC0415
     from tooldrawer.gateway.stdio import serve_stdio  # noqa: PLC0415
     from tooldrawer.gateway.tokens import Tokens  # noqa: PLC0415
@@ -107,30 +112,44 @@ async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int
         await serve_stdio(gateway, started=lambda: notice(_ALONE) if is_alone else None)
         return
     options = gateway.drawer.config.gateway
+    listening, tokens = options.host if host is None else host, Tokens()
     await serve_http(
         gateway,
-        host=options.host if host is None else host,
+        host=listening,
         port=options.port if port is None else port,
-        tokens=Tokens(),
-        started=partial(_summarize, gateway),
+        tokens=tokens,
+        started=partial(_summarize, gateway, tokens=tokens, is_public=not is_local(listening)),
     )
 
 
-async def _summarize(gateway: "Gateway", address: str) -> None:
+async def _summarize(
+    gateway: "Gateway", address: str, *, tokens: "Tokens", is_public: bool
+) -> None:
     """Say what is there, once it is: the address at once, the rest when the servers are up."""
     try:
         show(f"tooldrawer is at {address}")
+        if is_public:
+            show(f"  from other machines at {_public_address(gateway, address)}")
+        if tokens:
+            show(f"  every request needs the header {_HEADER}")
         sys.stdout.flush()  # to a file or a pipe it would go at the very end
         with anyio.move_on_after(_PATIENCE):
             for upstream in gateway.upstreams():
                 await upstream.settled()
-        await _show_summary(gateway, address)
+        await _show_summary(gateway, address, has_tokens=bool(tokens))
         sys.stdout.flush()
     except BrokenPipeError:  # whoever started it reads no further; clients are served all the same
         drop()
 
 
-async def _show_summary(gateway: "Gateway", address: str) -> None:
+def _public_address(gateway: "Gateway", address: str) -> str:
+    """Return the address by a name that others may call this machine by."""
+    names = gateway.drawer.config.gateway.allowed_hosts or (socket.gethostname(),)
+    name, port = names[0], urlsplit(address).port
+    return f"http://{name}{'' if ':' in name else f':{port}'}/mcp"
+
+
+async def _show_summary(gateway: "Gateway", address: str, *, has_tokens: bool) -> None:
     for upstream in gateway.upstreams():
         status = upstream.status
         state = f"{status.tools} tools" if status.state == "up" else status.state
@@ -146,8 +165,10 @@ async def _show_summary(gateway: "Gateway", address: str) -> None:
     show(f"  {before:,} tokens of schemas without the drawer, {assembly.array_tokens:,} with it")
     show(f"  ({assembly.reason})")
     show("To use it, paste one of these into your agent:")
-    show(f"  claude mcp add --transport http tooldrawer {address}")
-    show(f'  "tooldrawer": {{"type": "http", "url": "{address}"}}')
+    option = f' --header "{_HEADER}"' if has_tokens else ""
+    key = ', "headers": {"Authorization": "Bearer TOKEN"}' if has_tokens else ""
+    show(f"  claude mcp add --transport http tooldrawer {address}{option}")
+    show(f'  "tooldrawer": {{"type": "http", "url": "{address}"{key}}}')
 
 
 def _refuse_to_nest() -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import typer
 
 from tooldrawer import config as configuration
+from tooldrawer.cli.first_token import first_token_warning
 from tooldrawer.cli.opening import ConfigOption, JsonOption
 from tooldrawer.cli.output import notice, show, show_json, table
 from tooldrawer.errors import ConfigError
@@ -43,9 +44,13 @@ def create(
     seconds = _seconds(expires) if expires else None
     if scope or config:
         _check_scope(scope, config)
-    token, secret = Tokens().create(name.strip(), scope, seconds)
+    tokens = Tokens()
+    tokens.check()
+    is_first = not tokens
+    token, secret = tokens.create(name.strip(), scope, seconds)
     if json:
-        show_json({**_facts(token), "token": secret, "path": _address(token)})
+        facts = {**_facts(token), "token": secret, "path": _address(token), "is_first": is_first}
+        show_json(facts)
         return
     ends = f"expires {_moment(token.expires)}" if token.expires is not None else "does not expire"
     show(
@@ -56,6 +61,8 @@ def create(
         f"It opens {_opens(token)} and {ends}; "
         f"`tooldrawer token revoke {token.id}` ends it at once."
     )
+    if is_first:
+        show(f"\n{first_token_warning()}")
 
 
 @app.command(name="list")
@@ -84,9 +91,21 @@ def revoke(
     show(f"The token {token} is revoked.")
     if not any(True for _ in tokens):
         show(
-            "It was the last one: over HTTP nobody gets in until another is created. "
-            f"To do without tokens, delete {tokens.path} and start the gateway again."
+            "It was the last one: over HTTP no client gets in until you create another with "
+            "`tooldrawer token create`, or run `tooldrawer token open` to let clients on this "
+            "machine in without one."
         )
+
+
+@app.command(name="open")
+def open_() -> None:
+    """Let clients on this machine in without a token, once all tokens are revoked."""
+    Tokens().open()
+    show(
+        "Clients on this machine need no token now; running gateways notice at the next request. "
+        "A gateway that listens on another address than this machine's lets no client in without "
+        "one. `tooldrawer token create` asks for tokens again."
+    )
 
 
 def _check_scope(scope: str, config: Path | None) -> None:

@@ -84,11 +84,14 @@ class Door:
         tokens: Tokens,
         scopes: Callable[[], Collection[str]],
         requests: OpenRequests,
+        is_local: bool = True,
     ) -> None:
+        """Where others than this machine can come from (not `is_local`), a token is needed."""
         self._inside = inside
         self._tokens = tokens
         self._scopes = scopes
         self._requests = requests
+        self._is_local = is_local
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its principal, or answer 401, 403, 404 or 429."""
@@ -116,7 +119,7 @@ class Door:
 
     def admits(self, request: Request) -> bool:
         """Whether the request may see what concerns the whole gateway."""
-        if not self._tokens:
+        if not self._needs_token():
             return True
         token = self._token(request)
         return token is not None and not token.scope
@@ -124,7 +127,7 @@ class Door:
     def _principal(self, request: Request) -> Principal | Response:
         wanted = str(request.path_params.get("scope", ""))
         token = self._token(request)
-        if self._tokens and token is None:
+        if token is None and self._needs_token():
             return _unauthorized(request)
         if token and token.scope and wanted not in ("", token.scope):
             return _refused(403, "This token is for another scope.", _challenge(request, "scope"))
@@ -136,7 +139,11 @@ class Door:
     def _is_valid(self, request: Request, principal: Principal) -> bool:
         """Whether what the request came in with would still let it in."""
         token = self._token(request)
-        return not self._tokens if principal.key == _LOCAL else token is not None
+        return not self._needs_token() if principal.key == _LOCAL else token is not None
+
+    def _needs_token(self) -> bool:
+        # Tokens may be given up while a gateway runs; on a network that lets nobody in.
+        return not self._is_local or bool(self._tokens)
 
     def _token(self, request: Request) -> Token | None:
         kind, _, secret = request.headers.get("authorization", "").partition(" ")

@@ -28,6 +28,8 @@ from tooldrawer.gateway.metrics import CONTENT_TYPE, render
 from tooldrawer.gateway.quotas import OpenRequests
 from tooldrawer.gateway.tokens import Tokens
 
+_ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
+
 
 async def _nothing(_: str) -> None: ...
 
@@ -52,9 +54,8 @@ async def serve_http(
             "Make a token first with `tooldrawer token create`, or listen on 127.0.0.1."
         )
     listener = _listening(host, port)
-    shown = f"[{host}]" if ":" in host else host
     gateway.transport = "http"
-    gateway.address = f"http://{shown}:{listener.getsockname()[1]}/mcp"
+    gateway.address = address_of(host, listener.getsockname()[1])
     limits = fit_to_open_files(gateway.drawer.config.gateway.connections)
     connections = ConnectionTable(limits)
     manager = ResumableSessions(
@@ -111,6 +112,7 @@ def app(
         tokens=tokens,
         scopes=lambda: gateway.drawer.config.scopes,
         requests=requests,
+        is_local=is_local(host),
     )
     about = metadata(options.authorization_servers)
 
@@ -144,6 +146,13 @@ def app(
     )
     hosts = local_hosts(options.allowed_hosts) if is_local(host) else options.allowed_hosts or None
     return Guard(inner, hosts=hosts, origins=options.allowed_origins)
+
+
+def address_of(host: str, port: int) -> str:
+    """Return the address that a client on this machine uses for a gateway that listens there."""
+    # No client can call the two that stand for all addresses.
+    name = _ANY_ADDRESS.get(host, host)
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}/mcp"
 
 
 class _Server(Server):

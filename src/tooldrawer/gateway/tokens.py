@@ -3,7 +3,7 @@
 import hmac
 import secrets
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from time import time
@@ -54,6 +54,13 @@ class _File:
     """What the file holds."""
 
     tokens: tuple[Token, ...]
+    is_open: bool = False
+    """Whether a person let clients on this machine in without a token."""
+
+    @property
+    def by_id(self) -> dict[str, Token]:
+        """Return the tokens by their ids."""
+        return {token.id: token for token in self.tokens}
 
 
 class Tokens:
@@ -74,11 +81,11 @@ class Tokens:
     def __bool__(self) -> bool:
         """Whether a token is needed to come in.
 
-        Once there was a file it is: an expired or revoked token, a damaged file, or one that
-        vanished under a running gateway must not open the door to everyone.
+        Once there was a file it is, unless `open` was called since: an expired or revoked token,
+        a damaged file, or one that vanished under a running gateway must not let everyone in.
         """
         self._known()
-        return self._is_guarded
+        return self._is_guarded and not self._store.value.is_open
 
     def create(
         self, name: str = "", scope: str = "", expires_in: float | None = None
@@ -94,7 +101,8 @@ class Tokens:
             raise ValueError(f"expires_in is {expires_in}; expected a positive number of seconds.")
         if not f"{name}{scope}".isprintable():
             raise ConfigError("The name of a token or scope has characters that cannot be shown.")
-        with self._store.locked() as known:
+        with self._store.locked() as file:
+            known = file.by_id
             taken = _names(known)
             if name in taken:
                 raise ConfigError(
@@ -129,13 +137,29 @@ class Tokens:
         Raises:
             ConfigError: The file cannot be read.
         """
-        with self._store.locked() as known:
+        with self._store.locked() as file:
+            known = file.by_id
             by_name = (token.id for token in known.values() if token.name == id_or_name)
             found = id_or_name if id_or_name in known else next(by_name, "")
             if not id_or_name or not found:
                 return False
             self._write({key: token for key, token in known.items() if key != found})
         return True
+
+    def open(self) -> None:
+        """Let clients on this machine in without a token, until one is created again.
+
+        Raises:
+            ConfigError: There are tokens, or the file cannot be read.
+        """
+        with self._store.locked() as file:
+            if file.tokens:
+                names = ", ".join(token.name or token.id for token in file.tokens)
+                raise ConfigError(
+                    f"There are still tokens: {names}. Revoke each with `tooldrawer token revoke` "
+                    "first."
+                )
+            self._store.write(_File(tokens=(), is_open=True))
 
     def check(self) -> None:
         """Return when the file is sound, or not there.
@@ -146,12 +170,12 @@ class Tokens:
         self._store.read()
 
     def _write(self, tokens: dict[str, Token]) -> None:
-        self._store.write(tokens)
+        self._store.write(_File(tokens=tuple(tokens.values())))
         self._is_guarded = True
 
     def _known(self) -> dict[str, Token]:
         self._is_guarded = self._is_guarded or self._store.exists
-        return self._store.value
+        return self._store.value.by_id
 
 
 class Verifier:
@@ -195,8 +219,8 @@ def _names(known: dict[str, Token]) -> set[str]:
     return {*known, *(token.name for token in known.values() if token.name)}
 
 
-def _parse(content: bytes) -> dict[str, Token]:
-    """Return the tokens of a file, by id.
+def _parse(content: bytes) -> _File:
+    """Return what is in a file.
 
     Raises:
         ValueError: Something in it is not what this module writes.
@@ -205,25 +229,25 @@ def _parse(content: bytes) -> dict[str, Token]:
     from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415
 
     try:
-        tokens = TypeAdapter(_File).validate_json(content, strict=True).tokens
+        file = TypeAdapter(_File).validate_json(content, strict=True)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from error
-    known = {token.id: token for token in tokens if token.digest.startswith(token.id)}
-    if len(known) < len(tokens):
+    own = [token for token in file.tokens if token.digest.startswith(token.id)]
+    if len(own) < len(file.tokens) or len(file.by_id) < len(own):
         raise ValueError("the id of a token is not its own")
-    return known
+    return replace(file, is_open=file.is_open and not own)
 
 
-def _serialize(known: dict[str, Token]) -> Json:
-    return cast("Json", asdict(_File(tokens=tuple(known.values()))))
+def _serialize(file: _File) -> Json:
+    return cast("Json", asdict(file))
 
 
-_FORMAT: StoreFormat[dict[str, Token]] = StoreFormat(
+_FORMAT: StoreFormat[_File] = StoreFormat(
     parse=_parse,
     serialize=_serialize,
-    empty={},
+    empty=_File(tokens=()),
     damage="The tokens in {path} cannot be read ({reason}), so nobody gets in with a token. "
     "Mend the file, or delete it and create the tokens again.",
 )
