@@ -103,7 +103,7 @@ REQUIREMENTS = {
     "CACHE-1": Requirement("Same settings and scope, same bytes, in every process."),
     "CACHE-2": Requirement("While active, nothing that comes and goes changes a byte."),
     "CACHE-3": Requirement("Nothing in the conversation is rewritten."),
-    "SET-1": Requirement("import and connect --replace give a working client, or change nothing.", is_open=True),
+    "SET-1": Requirement("import and connect --replace give a working client, or change nothing."),
     "SET-2": Requirement("doctor checks everything; init, add, remove, enable, disable, logs.", is_open=True),
     "SET-3": Requirement("Secrets come from the environment, the keyring or an encrypted file.", is_open=True),
     "SET-4": Requirement("login signs in to remote servers with OAuth 2.1.", is_open=True),

@@ -17,7 +17,7 @@ from tests.clients.texts import json_files, toml_files
 from tests.properties.strategies import quick
 from tests.requirements import requirement
 from tooldrawer.clients import change
-from tooldrawer.clients.connection import Plan, connecting, undoing
+from tooldrawer.clients.connection import Plan, connecting, served_entries, undoing
 from tooldrawer.clients.folders import Folders
 from tooldrawer.clients.known import CLIENTS, Client, client_named
 from tooldrawer.clients.launch import Launch
@@ -33,7 +33,10 @@ KEYS = {"vscode": "servers", "opencode": "mcp"}
 
 
 def connected(client: Client, folders: Folders, launch: Launch = LAUNCH, **options: Any) -> Plan:
-    plan = connecting(client, client.place(options.pop("where", None)), folders, launch, **options)
+    place = client.place(options.pop("where", None))
+    if served := options.pop("served", None):
+        options["removed"] = [one.name for one in served_entries(client, place, folders, served)]
+    plan = connecting(client, place, folders, launch, **options)
     if plan.is_needed:
         plan.carry_out()
     return plan

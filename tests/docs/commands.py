@@ -104,6 +104,9 @@ def _run_command(shell: Shell, name: str, words: Sequence[str]) -> None:
                 assert "github" in _run_to_end(shell, words).out
         case "approve" | "deny":
             _answer_approval(shell, words)
+        case "connect" if "--http" in words:
+            with serve_http(shell) as address:
+                _run_to_end(shell, [re.sub(r"^http://.*", address, word) for word in words])
         case _:
             _run_to_end(shell, words)
 

@@ -1,31 +1,57 @@
 """`connect`: the gateway in the list of a program that uses MCP servers."""
 
-import dataclasses
-import re
+import os
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
-from urllib.parse import quote
+from typing import Annotated, cast
 
 import typer
 
 from tooldrawer import config as configuration
+from tooldrawer.cli.connect_launch import HttpOptions, launch_command, launch_http, without_stored
+from tooldrawer.cli.gateway_trial import Trial, start_of, try_gateway
 from tooldrawer.cli.output import notice, show
-from tooldrawer.clients.connection import OUR_NAME, Plan, connecting, undoing
+from tooldrawer.clients.connection import OUR_NAME, Plan, connecting, served_entries, undoing
 from tooldrawer.clients.folders import Folders
 from tooldrawer.clients.known import Client, Place, client_named
-from tooldrawer.clients.launch import Launch, launch_of_this_program
+from tooldrawer.clients.launch import Launch
+from tooldrawer.clients.replacement import Replacement, plan_replacement
 from tooldrawer.clients.served import served_by
 from tooldrawer.config.loading import FILE_NAME
+from tooldrawer.config.secret_file import SecretFile
+from tooldrawer.config.variables import known_variables
 from tooldrawer.errors import ConfigError
+from tooldrawer.tool import JsonObject
 from tooldrawer.upstream.spec import UpstreamSpec
 
-_SCHEMES = ("http://", "https://")
-_FILLED = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)")
+_APPROVAL = "default_tools_approval_mode"
 _ABOUT_CODEX = (
-    "`codex exec` refuses every tool that may change something unless a person is there: to let it "
-    'call tools through the gateway, add default_tools_approval_mode = "approve" to the entry. '
-    "What tooldrawer itself asks about is asked all the same."
+    "`codex exec` refuses every call of a tool that may change something, and the gateway's "
+    "tool_call is one, whatever it calls. To let it run without a person, connect again with "
+    "--approve-tools: Codex then asks about none of the gateway's tools. What tooldrawer itself "
+    "asks about is asked all the same."
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """The client's list that is changed."""
+
+    client: Client
+    place: Place
+    folders: Folders
+    name: str
+
+    def plan(self, launch: Launch, removed: list[str] | None = None) -> Plan:
+        return connecting(
+            self.client, self.place, self.folders, launch, name=self.name, removed=removed or ()
+        )
+
+    def start(self, plan: Plan) -> UpstreamSpec:
+        """How the client will start the gateway, or call it."""
+        return start_of(self.client, self.name, plan.entry, plan.path)
 
 
 def connect(
@@ -35,10 +61,19 @@ def connect(
             help="claude-desktop, claude-code, cursor, vscode, codex, gemini or opencode."
         ),
     ],
+    *,
     http: Annotated[
         str | None,
         typer.Option("--http", help="The address of a running gateway, instead of a command."),
     ] = None,
+    token_env: Annotated[
+        str,
+        typer.Option("--token-env", help="With --http: the variable that has the client's token."),
+    ] = "",
+    new_token: Annotated[
+        bool,
+        typer.Option("--new-token", help="With --http: make a token and write it into the file."),
+    ] = False,
     place: Annotated[
         str | None,
         typer.Option("--place", help="Whose list: user, project, or local (Claude Code)."),
@@ -51,81 +86,143 @@ def connect(
         typer.Option("--config", help="What the gateway serves; by default as it is found here."),
     ] = None,
     name: Annotated[str, typer.Option("--name", help="What the client calls it.")] = OUR_NAME,
-    replace: Annotated[  # noqa: FBT002  typer's way to write a flag
+    replace_servers: Annotated[
         bool,
         typer.Option("--replace", help="Take the servers out of the list that the gateway serves."),
     ] = False,
-    dry_run: Annotated[  # noqa: FBT002
-        bool, typer.Option("--dry-run", help="Show what would change.")
+    save_variables: Annotated[
+        bool,
+        typer.Option(
+            "--save-variables",
+            help="Store variables that are set here and that the client does not pass on.",
+        ),
     ] = False,
-    undo: Annotated[  # noqa: FBT002
-        bool, typer.Option("--undo", help="Take the last change back.")
+    approve_tools: Annotated[
+        bool,
+        typer.Option(
+            "--approve-tools",
+            help="Codex: call the gateway's tools without asking; `codex exec` needs it.",
+        ),
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check/--no-check", help="Start the gateway once before writing.")
+    ] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take the last change back.")] = False,
 ) -> None:
     """Put the gateway into a client's own list of servers."""
     found, folders = client_named(client), Folders.of_this_machine()
-    where = found.place(place)
+    target = _Target(client=found, place=found.place(place), folders=folders, name=name)
     if undo:
-        _carry_out(undoing(found, where, folders, name=name), is_dry=dry_run)
+        _carry_out(undoing(found, target.place, folders, name=name), is_dry=dry_run)
         return
-    launch = _launch(found, http, scope, config)
-    served = _served(where, folders, config) if replace else []
-    plan = connecting(found, where, folders, launch, name=name, served=served)
-    if replace and not plan.removed:
-        notice(_nothing_replaced(found))
-    _carry_out(plan, is_dry=dry_run)
-    if found.name == "codex":
+    if approve_tools and found.name != "codex":
+        raise ConfigError(f"--approve-tools is for Codex; {found.title} has settings of its own.")
+    with ExitStack() as stack:
+        if http is None:
+            launch = launch_command(config, scope)
+        else:
+            options = HttpOptions(address=http, token_variable=token_env, is_new_token=new_token)
+            launch = launch_http(found, target.place, options, scope, stack)
+        launch = replace(launch, approves_tools=approve_tools)
+        served = _served(target, config) if replace_servers else []
+        entries = served_entries(found, target.place, folders, served, name=name)
+        if replace_servers and not entries:
+            notice(_nothing_replaced(found))
+        plan = target.plan(launch)
+        if entries or plan.is_needed:
+            known = known_variables(target.start(plan).env)
+            replacement = plan_replacement(entries, known)
+            saved = _unpassed(launch, known) if save_variables else {}
+            _store(stack, {**saved, **replacement.values})
+            plan = _checked(target, without_stored(launch), replacement, is_checked=check)
+        _carry_out(plan, is_dry=dry_run)
+        if not dry_run:
+            stack.pop_all()  # what was prepared stays
+    if found.name == "codex" and _APPROVAL not in cast("JsonObject", plan.entry):
         notice(_ABOUT_CODEX)
 
 
-def _launch(client: Client, http: str | None, scope: str | None, config: Path | None) -> Launch:
-    if http is None:
-        file = (config or configuration.find(lists=True)).absolute()
-        _mention_mistakes(file, scope)
-        arguments = ["serve", "--config", str(file), *(["--scope", scope] if scope else [])]
-        return dataclasses.replace(launch_of_this_program(arguments), variables=_variables(file))
-    if not client.has_http:
+def _checked(
+    target: _Target, launch: Launch, replacement: Replacement, *, is_checked: bool
+) -> Plan:
+    """The change to make, once the gateway came up.
+
+    Raises:
+        ConfigError: It did not, so nothing is changed.
+    """
+    title, everything = target.client.title, [one.name for one in replacement.entries]
+    if not is_checked:
+        return target.plan(launch, everything)
+    if sys.platform == "win32":
+        notice("On Windows the gateway is not started for a check.")
+        return target.plan(launch, everything)
+    if not launch.url:
+        show(f"Starting the gateway once, as {title} will.")
+    trial = try_gateway(target.start(target.plan(launch)), _tell_starting)
+    if trial.problem:
+        verb = "call" if launch.url else "start"
         raise ConfigError(
-            f"{client.title} starts its servers and cannot be given an address in its file; "
-            "leave --http out."
+            f"The gateway does not come up as {title} would {verb} it, so nothing was changed. "
+            f"{trial.problem}"
         )
-    if not http.startswith(_SCHEMES):
-        raise ConfigError(f"--http is {http!r}, expected an address that begins with http://.")
-    address = http.rstrip("/")
-    if scope is not None and not address.endswith("/mcp"):
-        raise ConfigError(f"--http is {http!r}; with --scope it has to end in /mcp.")
-    return Launch(url=http if scope is None else f"{address}/{quote(scope, safe='')}")
+    _tell_servers(trial, launch, target)
+    removed = replacement.removed({one.name for one in trial.servers or () if one.is_up})
+    _tell_kept(trial, replacement, removed, title)
+    return target.plan(launch, removed)
 
 
-def _variables(file: Path) -> tuple[str, ...]:
-    """The names of what is filled in from the environment, in the order of the file."""
-    found: list[str] = []
-    for source in configuration.sources(file):
-        if source.is_file():
-            text = source.read_text(encoding="utf-8", errors="replace")
-            found += _FILLED.findall(text)
-    return tuple(dict.fromkeys(found))
+def _tell_starting(names: list[str]) -> None:
+    show(f"Waiting for {', '.join(names)}.")
+    sys.stdout.flush()
 
 
-def _mention_mistakes(file: Path, scope: str | None) -> None:
-    """The client's own environment may be another, so a mistake is told and no more."""
-    try:
-        found = configuration.gather(file)
-    except ConfigError as error:
-        count = f"{len(error.mistakes)} mistakes" if len(error.mistakes) > 1 else "a mistake"
-        notice(f"{file} has {count}; see `tooldrawer config check {file}`.")
+def _tell_servers(trial: Trial, launch: Launch, target: _Target) -> None:
+    if trial.servers is None:
+        show("The gateway answers.")
         return
-    for spec in found.disabled:
-        reason = spec.problem.reason if spec.problem else ""
-        notice(f"{spec.name} would not start: {reason}; see `tooldrawer config check {file}`.")
-    if scope is not None and scope not in found.scopes:
-        known = ", ".join(sorted(found.scopes)) or "none"
-        raise ConfigError(f"There is no scope named {scope!r}; configured are: {known}.")
+    up = len(trial.servers) - len(trial.down)
+    show(f"The gateway answers; {up} of {len(trial.servers)} servers are up.")
+    for one in trial.down:
+        notice(f"{one.name} is down behind the gateway: {one.reason}")
+    if trial.down and not launch.url:
+        known = known_variables(target.start(target.plan(launch)).env)
+        if names := ", ".join(_unpassed(launch, known)):
+            notice(
+                f"{target.client.title} does not pass {names} on, though it is set here: store it "
+                "for the gateway with --save-variables."
+            )
 
 
-def _served(place: Place, folders: Folders, config: Path | None) -> list[UpstreamSpec]:
+def _tell_kept(trial: Trial, replacement: Replacement, removed: list[str], title: str) -> None:
+    """Say which servers stay in the client's list though the gateway serves them."""
+    if trial.servers is None and replacement.entries:
+        reason = "its servers cannot be seen from here"
+    else:
+        reason = "it is down behind the gateway"
+    kept = {one.name: reason for one in replacement.entries if one.name not in removed}
+    for name, why in {**replacement.kept, **kept}.items():
+        notice(f"{name} stays in the list of {title}: {why}.")
+
+
+def _unpassed(launch: Launch, known: dict[str, str]) -> dict[str, str]:
+    """Variables that the configuration needs, that are set here, and that the client lacks."""
+    own = {name: os.environ.get(name, "") for name in launch.variables}
+    return {name: text for name, text in own.items() if text and not known.get(name)}
+
+
+def _store(stack: ExitStack, values: dict[str, str]) -> None:
+    """Store values for the gateway; they go again when the block fails."""
+    secrets = SecretFile()
+    added = secrets.add(values)
+    stack.callback(secrets.remove, added)
+    if added:
+        show(f"Stored in {secrets.path}, which only you can read: {', '.join(added)}.")
+
+
+def _served(target: _Target, config: Path | None) -> list[UpstreamSpec]:
     file = (config or configuration.find(lists=True)).absolute()
-    return served_by(file, without=place.file(folders), folders=folders)
+    return served_by(file, without=target.place.file(target.folders), folders=target.folders)
 
 
 def _nothing_replaced(client: Client) -> str:

@@ -1,6 +1,6 @@
 """The gateway in a client's list: put in, and taken out again."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -19,6 +19,19 @@ from tooldrawer.upstream.spec import UpstreamSpec
 
 OUR_NAME = "tooldrawer"
 _TRANSPORT = ("type", "command", "args", "url", "httpUrl", "serverUrl")
+_OF_COMMANDS = ("env", "environment", "env_vars", "cwd")
+_OF_ADDRESSES = ("headers", "http_headers", "env_http_headers", "bearer_token_env_var")
+"""Some clients refuse an entry that has keys of the other kind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedEntry:
+    """A server in a client's list that the gateway serves too."""
+
+    name: str
+    spec: UpstreamSpec
+    """As the client's file has it, in the words of our own."""
+    served: UpstreamSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +46,8 @@ class Plan:
     """What changes, without secrets; empty when nothing does."""
     removed: tuple[str, ...] = ()
     """Servers that leave the list, since the gateway serves them."""
+    entry: Json = None
+    """The gateway's entry, when it is put in."""
     backup: change.Backup | None = None
     """What is taken back."""
 
@@ -63,11 +78,9 @@ def connecting(
     launch: Launch,
     *,
     name: str = OUR_NAME,
-    served: Iterable[UpstreamSpec] = (),
+    removed: Collection[str] = (),
 ) -> Plan:
-    """Put the gateway into the client's list as `name`, and take out what it serves.
-
-    `served` are servers as our own file writes them.
+    """Put the gateway into the client's list as `name`, and take the servers `removed` out.
 
     Raises:
         ConfigError: The file is broken or cannot be edited, or another server has that name.
@@ -79,15 +92,37 @@ def connecting(
     entries = file.entries(keys) or {}
     ours = client.dialect.gateway(launch)
     changes: dict[str, Json] = {name: _joined(client, path, name, entries.get(name), ours)}
-    known = list(served)
-    removed = tuple(
-        other
-        for other, entry in entries.items()
-        if other != name and _is_served(client, path, other, entry, known)
-    )
-    changes |= dict.fromkeys(removed)
+    leaving = tuple(other for other in entries if other != name and other in removed)
+    changes |= dict.fromkeys(leaving)
     text = file.edited(keys, changes)
-    return _plan(path, before, text.encode(), removed=removed)
+    return _plan(path, before, text.encode(), removed=leaving, entry=changes[name])
+
+
+def served_entries(
+    client: Client,
+    place: Place,
+    folders: Folders,
+    served: Iterable[UpstreamSpec],
+    *,
+    name: str = OUR_NAME,
+) -> list[ServedEntry]:
+    """Return the servers of the client's list that the gateway serves.
+
+    `served` are servers as our own file writes them.
+
+    Raises:
+        ConfigError: The file is broken.
+    """
+    path = place.file(folders)
+    file = _read(path, change.read(path))
+    known = [spec for spec in served if spec.enabled]
+    found: list[ServedEntry] = []
+    for other, entry in (file.entries(_list_of(file, place, folders)) or {}).items():
+        spec = read_entry(client, other, entry, path).spec
+        ours = next((one for one in known if same_server(spec, one)), None)
+        if other != name and ours is not None:
+            found.append(ServedEntry(name=other, spec=spec, served=ours))
+    return found
 
 
 def undoing(client: Client, place: Place, folders: Folders, *, name: str = OUR_NAME) -> Plan:
@@ -142,19 +177,31 @@ def _joined(client: Client, path: Path, name: str, there: Json, ours: JsonObject
     if not isinstance(there, Mapping):
         return ours
     entry = cast("JsonObject", there)
+    is_address = "command" not in ours
     if name != OUR_NAME and not is_gateway(read_entry(client, name, entry, path).spec):
         raise ConfigError(
             f"{path}: has another server that is called {name!r}; choose a name with --name."
         )
-    kept = {key: item for key, item in entry.items() if key in ours or key not in _TRANSPORT}
-    return {**kept, **ours}
+    foreign = (*_TRANSPORT, *(_OF_COMMANDS if is_address else _OF_ADDRESSES))
+    kept = {key: item for key, item in entry.items() if key in ours or key not in foreign}
+    return {**kept, **ours, **_united(kept, ours)}
 
 
-def _is_served(
-    client: Client, path: Path, name: str, entry: Json, served: list[UpstreamSpec]
-) -> bool:
-    spec = read_entry(client, name, entry, path).spec
-    return any(same_server(spec, other) for other in served if other.enabled)
+def _united(theirs: JsonObject, ours: JsonObject) -> JsonObject:
+    """Texts by name from both: a variable is the user's, a header is ours."""
+    found: dict[str, Json] = {}
+    for key, first, second in (
+        ("env", ours, theirs),
+        ("environment", ours, theirs),
+        ("headers", theirs, ours),
+        ("http_headers", theirs, ours),
+    ):
+        both = [one[key] for one in (first, second) if isinstance(one.get(key), Mapping)]
+        if both:
+            found[key] = {
+                name: text for one in both for name, text in cast("JsonObject", one).items()
+            }
+    return found
 
 
 def _plan(
@@ -163,10 +210,19 @@ def _plan(
     after: bytes | None,
     *,
     removed: tuple[str, ...] = (),
+    entry: Json = None,
     backup: change.Backup | None = None,
 ) -> Plan:
     shown = change.difference(path, _masked(path, before), _masked(path, after))
-    return Plan(path=path, before=before, after=after, shown=shown, removed=removed, backup=backup)
+    return Plan(
+        path=path,
+        before=before,
+        after=after,
+        shown=shown,
+        removed=removed,
+        entry=entry,
+        backup=backup,
+    )
 
 
 def _masked(path: Path, data: bytes | None) -> str:

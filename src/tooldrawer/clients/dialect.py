@@ -33,21 +33,65 @@ def _as_it_is(entry: JsonObject) -> Entry:
     return dict(entry)
 
 
-def _typed(launch: Launch) -> Entry:
-    if launch.url:
-        return {"type": "http", "url": launch.url}
-    return {"type": "stdio", "command": launch.command, "args": list(launch.args)}
+def _env_reference(name: str) -> str:
+    """Refer to a variable as Cursor and VS Code do."""
+    return f"${{env:{name}}}"
 
 
-def _plain(launch: Launch) -> Entry:
-    if launch.url:
-        return {"url": launch.url}
+def _shell_reference(name: str) -> str:
+    """Refer to a variable as Claude Code does."""
+    return f"${{{name}}}"
+
+
+def _gemini_reference(name: str) -> str:
+    return f"${name}"
+
+
+def _opencode_reference(name: str) -> str:
+    return f"{{env:{name}}}"
+
+
+def _headers(launch: Launch, reference: Callable[[str], str]) -> Entry:
+    token = reference(launch.token_variable) if launch.token_variable else launch.token
+    return {"headers": {"Authorization": f"Bearer {token}"}} if token else {}
+
+
+def _env(launch: Launch, reference: Callable[[str], str] | None = None) -> Entry:
+    """The `env` of a client that starts servers without some of its own variables."""
+    passed = {name: reference(name) for name in launch.variables} if reference else {}
+    env: Entry = {**passed, **launch.env}
+    return {"env": env} if env else {}
+
+
+def _command(launch: Launch) -> Entry:
     return {"command": launch.command, "args": list(launch.args)}
 
 
+def _vscode(launch: Launch) -> Entry:
+    if launch.url:
+        return {"type": "http", "url": launch.url, **_headers(launch, _env_reference)}
+    return {"type": "stdio", **_command(launch), **_env(launch, _env_reference)}
+
+
+def _cursor(launch: Launch) -> Entry:
+    if launch.url:
+        return {"url": launch.url, **_headers(launch, _env_reference)}
+    return {**_command(launch), **_env(launch, _env_reference)}
+
+
+def _claude_desktop(launch: Launch) -> Entry:
+    # It fills nothing in: a variable that it does not have itself cannot be passed on.
+    return {**_command(launch), **_env(launch)}
+
+
 def _claude_code(launch: Launch) -> Entry:
-    # Else it puts our three tools behind a search of its own, and does not wait for them.
-    return {**_typed(launch), "alwaysLoad": True}
+    # Without `alwaysLoad` it puts our three tools behind its own search, and does not wait for
+    # them. It passes its whole environment on.
+    if launch.url:
+        entry: Entry = {"type": "http", "url": launch.url, **_headers(launch, _shell_reference)}
+    else:
+        entry = {"type": "stdio", **_command(launch), **_env(launch)}
+    return {**entry, "alwaysLoad": True}
 
 
 def _gemini_entry(entry: JsonObject) -> Entry:
@@ -55,19 +99,33 @@ def _gemini_entry(entry: JsonObject) -> Entry:
 
 
 def _gemini(launch: Launch) -> Entry:
-    return {"httpUrl": launch.url} if launch.url else _plain(launch)
+    if launch.url:
+        return {"httpUrl": launch.url, **_headers(launch, _gemini_reference)}
+    # It removes variables whose name or value looks like a secret, unless `env` names them.
+    return {**_command(launch), **_env(launch, _gemini_reference)}
 
 
 def _codex(launch: Launch) -> Entry:
-    # Without `required` the first turn does not have the tools of a server that is still starting;
-    # and it hands on no variable that is not named.
+    if launch.url:
+        entry: Entry = {"url": launch.url, **_codex_token(launch)}
+    else:
+        # It passes on no variable that is not named.
+        passed: Entry = {"env_vars": list(launch.variables)} if launch.variables else {}
+        entry = {**_command(launch), **passed, **_env(launch)}
+    # Without `required` the first turn does not have the tools of a server that is still starting.
     return {
-        **_plain(launch),
-        **({"env_vars": list(launch.variables)} if launch.variables else {}),
+        **entry,
         "required": True,
         "startup_timeout_sec": _STARTUP_SECONDS,
         "tool_timeout_sec": _CALL_SECONDS,
+        **({"default_tools_approval_mode": "approve"} if launch.approves_tools else {}),
     }
+
+
+def _codex_token(launch: Launch) -> Entry:
+    if launch.token_variable:
+        return {"bearer_token_env_var": launch.token_variable}
+    return {"http_headers": {"Authorization": f"Bearer {launch.token}"}} if launch.token else {}
 
 
 def _codex_entry(entry: JsonObject) -> Entry:
@@ -111,8 +169,10 @@ def _opencode_text(text: str) -> str:
 
 def _opencode(launch: Launch) -> Entry:
     if launch.url:
-        return {"type": "remote", "url": launch.url}
-    return {"type": "local", "command": [launch.command, *launch.args]}
+        return {"type": "remote", "url": launch.url, **_headers(launch, _opencode_reference)}
+    # It passes its whole environment on.
+    own: Entry = {"environment": dict(launch.env)} if launch.env else {}
+    return {"type": "local", "command": [launch.command, *launch.args], **own}
 
 
 def _each_text(value: Json, change: Callable[[str], str]) -> Json:
@@ -132,8 +192,9 @@ def _list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
-COMMON = Dialect(standard=_as_it_is, gateway=_typed)
-PLAIN = Dialect(standard=_as_it_is, gateway=_plain)
+COMMON = Dialect(standard=_as_it_is, gateway=_vscode)
+CLAUDE_DESKTOP = Dialect(standard=_as_it_is, gateway=_claude_desktop)
+CURSOR = Dialect(standard=_as_it_is, gateway=_cursor)
 CLAUDE_CODE = Dialect(standard=_as_it_is, gateway=_claude_code)
 GEMINI = Dialect(standard=_gemini_entry, gateway=_gemini)
 CODEX = Dialect(standard=_codex_entry, gateway=_codex, is_filled=False)

@@ -7,9 +7,10 @@ from typing import Literal
 
 from rapidfuzz import fuzz, process
 
-from tooldrawer.clients import dialect
+from tooldrawer.clients import dialect, inheritance
 from tooldrawer.clients.dialect import Dialect
 from tooldrawer.clients.folders import Folders
+from tooldrawer.clients.inheritance import Inheritance
 from tooldrawer.errors import ConfigError
 
 Where = Literal["user", "project", "local"]
@@ -43,6 +44,8 @@ class Client:
     title: str
     places: tuple[Place, ...]
     dialect: Dialect
+    inheritance: Inheritance
+    """What of its own environment a server gets that it starts."""
     has_http: bool = True
     """Whether its list can have an address."""
 
@@ -69,7 +72,8 @@ CLIENTS = (
                 files=lambda at: (at.settings / "Claude" / "claude_desktop_config.json",),
             ),
         ),
-        dialect=dialect.PLAIN,
+        dialect=dialect.CLAUDE_DESKTOP,
+        inheritance=inheritance.desktop,
         has_http=False,
     ),
     Client(
@@ -85,6 +89,7 @@ CLIENTS = (
             Place(where="project", files=lambda at: (at.here / ".mcp.json",)),
         ),
         dialect=dialect.CLAUDE_CODE,
+        inheritance=inheritance.everything,
     ),
     Client(
         name="cursor",
@@ -93,7 +98,8 @@ CLIENTS = (
             Place(where="user", files=lambda at: (at.home / ".cursor" / "mcp.json",)),
             Place(where="project", files=lambda at: (at.here / ".cursor" / "mcp.json",)),
         ),
-        dialect=dialect.PLAIN,
+        dialect=dialect.CURSOR,
+        inheritance=inheritance.desktop,
     ),
     Client(
         name="vscode",
@@ -114,6 +120,7 @@ CLIENTS = (
             ),
         ),
         dialect=dialect.COMMON,
+        inheritance=inheritance.desktop,
     ),
     Client(
         name="codex",
@@ -131,6 +138,7 @@ CLIENTS = (
             ),
         ),
         dialect=dialect.CODEX,
+        inheritance=inheritance.codex,
     ),
     Client(
         name="gemini",
@@ -140,6 +148,7 @@ CLIENTS = (
             Place(where="project", files=lambda at: (at.here / ".gemini" / "settings.json",)),
         ),
         dialect=dialect.GEMINI,
+        inheritance=inheritance.gemini,
     ),
     Client(
         name="opencode",
@@ -161,6 +170,7 @@ CLIENTS = (
             ),
         ),
         dialect=dialect.OPENCODE,
+        inheritance=inheritance.everything,
     ),
 )
 _OTHER_NAMES = {

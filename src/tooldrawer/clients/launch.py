@@ -2,8 +2,8 @@
 
 import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 _PROGRAM = ("tooldrawer", "tooldrawer.exe")
@@ -18,8 +18,16 @@ class Launch:
     command: str = ""
     args: tuple[str, ...] = ()
     url: str = ""
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Values that the gateway needs in its environment; none of them is secret."""
     variables: tuple[str, ...] = ()
     """What its configuration fills in from the environment."""
+    token: str = field(default="", repr=False)
+    """What the address wants as a bearer token."""
+    token_variable: str = ""
+    """The variable that has the token, instead."""
+    approves_tools: bool = False
+    """Whether the client may call every tool without asking a person."""
 
 
 def launch_of_this_program(

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from tooldrawer.clients import change
 from tooldrawer.clients.dialect import COMMON, OPENCODE
 from tooldrawer.clients.folders import Folders
+from tooldrawer.clients.inheritance import everything
 from tooldrawer.clients.known import CLIENTS, EVERY, Client, Keys, Place
 from tooldrawer.clients.server_file import ServerFile, server_file, text_of
 from tooldrawer.config.client_places import rewritten
@@ -115,6 +116,7 @@ def _readers(path: Path, folders: Folders) -> tuple[Client, ...]:
         title=path.name,
         places=(Place(where="user", files=lambda _: (path,), lists=_LISTS),),
         dialect=COMMON,
+        inheritance=everything,
     )
     opencode = Client(
         name="",
@@ -123,6 +125,7 @@ def _readers(path: Path, folders: Folders) -> tuple[Client, ...]:
             Place(where="user", files=lambda _: (path,), lists=(("mcp",), ("mcp", "servers"))),
         ),
         dialect=OPENCODE,
+        inheritance=everything,
     )
     if path.suffix == ".toml":
         return tuple(client for client in CLIENTS if client.name == "codex")

@@ -1,0 +1,140 @@
+"""How `connect` lets a client reach the gateway: by a command with variables, or an address."""
+
+import dataclasses
+import os
+import re
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from tooldrawer import config as configuration
+from tooldrawer.cli.first_token import first_token_warning
+from tooldrawer.cli.output import notice, show
+from tooldrawer.clients.inheritance import own_folders
+from tooldrawer.clients.known import Client, Place
+from tooldrawer.clients.launch import Launch, launch_of_this_program
+from tooldrawer.config.secret_file import SecretFile
+from tooldrawer.errors import ConfigError
+from tooldrawer.gateway.tokens import Tokens
+
+_SCHEMES = ("http://", "https://")
+_FILLED = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpOptions:
+    """The options of `connect --http`."""
+
+    address: str
+    token_variable: str = ""
+    is_new_token: bool = False
+
+
+def launch_command(config: Path | None, scope: str | None) -> Launch:
+    """Start this program with the configuration.
+
+    Raises:
+        ConfigError: There is no configuration, or no such scope in it.
+    """
+    file = (config or configuration.find(lists=True)).absolute()
+    _check_scope(file, scope)
+    arguments = ["serve", "--config", str(file), *(["--scope", scope] if scope else [])]
+    launch = dataclasses.replace(
+        launch_of_this_program(arguments),
+        variables=_variables(file),
+        env=own_folders(os.environ),
+    )
+    return without_stored(launch)
+
+
+def without_stored(launch: Launch) -> Launch:
+    """Leave out variables that the gateway finds in the secret file; the client need not know them.
+
+    Raises:
+        ConfigError: The secret file cannot be read.
+    """
+    stored = SecretFile().read()
+    names = tuple(name for name in launch.variables if name not in stored)
+    return dataclasses.replace(launch, variables=names)
+
+
+def launch_http(
+    client: Client, place: Place, options: HttpOptions, scope: str | None, stack: ExitStack
+) -> Launch:
+    """Call a running gateway; a token that is made for it is revoked when `stack` unwinds.
+
+    Raises:
+        ConfigError: The client takes no address, or the options do not go together.
+    """
+    if not client.has_http:
+        raise ConfigError(
+            f"{client.title} starts its servers and cannot be given an address in its file; "
+            "leave --http out."
+        )
+    http = options.address
+    if not http.startswith(_SCHEMES):
+        raise ConfigError(f"--http is {http!r}, expected an address that begins with http://.")
+    address = http.rstrip("/")
+    if scope is not None and not address.endswith("/mcp"):
+        raise ConfigError(f"--http is {http!r}; with --scope it has to end in /mcp.")
+    _check_token(place, options)
+    token = _make_token(client, scope, stack) if options.is_new_token else ""
+    return Launch(
+        url=http if scope is None else f"{address}/{quote(scope, safe='')}",
+        token=token,
+        token_variable=options.token_variable,
+    )
+
+
+def _check_token(place: Place, options: HttpOptions) -> None:
+    name = options.token_variable
+    if name and not _VARIABLE.fullmatch(name):
+        raise ConfigError(f"--token-env is {name!r}, expected the name of a variable.")
+    if name and options.is_new_token:
+        raise ConfigError("--token-env and --new-token exclude each other.")
+    if options.is_new_token and place.where == "project":
+        raise ConfigError(
+            "A project's file may be shared, so no token is written into it; use --token-env."
+        )
+
+
+def _make_token(client: Client, scope: str | None, stack: ExitStack) -> str:
+    tokens = Tokens()
+    tokens.check()
+    taken = {token.name for token in tokens}
+    number, name = 1, client.name
+    while name in taken:
+        number += 1
+        name = f"{client.name}-{number}"
+    was_open = not tokens
+    token, secret = tokens.create(name, scope or "")
+    if was_open:
+        stack.callback(tokens.open)
+        notice(first_token_warning())
+    stack.callback(tokens.revoke, token.id)
+    show(f"Made the token {name}; `tooldrawer token revoke {name}` ends it.")
+    return secret
+
+
+def _variables(file: Path) -> tuple[str, ...]:
+    """The names of what is filled in from the environment, in the order of the file."""
+    found: list[str] = []
+    for source in configuration.sources(file):
+        if source.is_file():
+            text = source.read_text(encoding="utf-8", errors="replace")
+            found += _FILLED.findall(text)
+    return tuple(dict.fromkeys(found))
+
+
+def _check_scope(file: Path, scope: str | None) -> None:
+    if scope is None:
+        return
+    try:
+        found = configuration.gather(file)
+    except ConfigError:
+        return  # starting the gateway says what is wrong
+    if scope not in found.scopes:
+        known = ", ".join(sorted(found.scopes)) or "none"
+        raise ConfigError(f"There is no scope named {scope!r}; configured are: {known}.")
