@@ -69,8 +69,9 @@ REQUIREMENTS = {
     "SEARCH-5": Requirement("Typos, forms, partial names and other languages find the tool."),
     "SEARCH-6": Requirement("Indexes are cached by content, shared, and grown for new tools only."),
     "SEARCH-7": Requirement(
-        "Abstention is calibrated and its rates are reported.",
-        gap="only rubbish and far-away requests meet silence; near misses are all answered",
+        "Uncertainty is reported; only input without meaning gets an empty reply.",
+        gap="weak matches are not marked and hits have no calibrated confidence; by words alone, a "
+        "request that shares no word with any tool is empty",
     ),
     "SEARCH-8": Requirement("Searches are safe in parallel from the first moment; failures are text."),
     "SEARCH-9": Requirement("While tools load, a reply states what was searched and what is missing.", is_open=True),

@@ -1,4 +1,4 @@
-"""Fit what comes after the encoder: the weights of fusion, and the threshold of silence.
+"""Fit what comes after the encoder: the weights of fusion; print what a threshold would reject.
 
     python -m training.fit --data SETS --catalogs RECORDED
 
@@ -23,9 +23,9 @@ from tooldrawer.search.document import passage
 from tooldrawer.search.embedder import Embedder, Encoder
 from tooldrawer.search.fusion import FEATURES, Candidates, Weights, candidates
 from tooldrawer.search.query import read
-from tooldrawer.search.silence import EVIDENCE, Evidence
 from tooldrawer.search.spelling import Spelling
 from training.checksums import MODEL, write_checksums
+from training.evidence import EVIDENCE, Evidence
 from training.sets import HERE, Asked, Set, catalogs, public
 
 PUBLIC = (
@@ -263,7 +263,6 @@ def main() -> None:
     torch.set_num_threads(2)
     some = rows(given.data, given.catalogs)
     fusion: dict[str, dict[str, float]] = {}
-    silence: dict[str, object] = {}
     for side, name in enumerate(("hybrid", "words")):
         seen = [row for row in some if row.set != "held_out"]
         if given.apart:
@@ -278,11 +277,8 @@ def main() -> None:
         learned, least = silenced(seen, side, weights)
         for on in ("known", "held_out", "strangers", "nobody", *PUBLIC):
             rows_on = [row for row in some if row.set == on]
-            print(f"{name}, silence on {on}: {_rates(rows_on, side, weights, learned, least)}")
-        by_name = {key: round(float(w), 4) for key, w in zip(EVIDENCE, learned, strict=True)}
-        silence[name] = {"weights": by_name, "least": least}
-    for path, content in (("fusion.json", fusion), ("silence.json", silence)):
-        (MODEL / path).write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+            print(f"{name}, threshold on {on}: {_rates(rows_on, side, weights, learned, least)}")
+    (MODEL / "fusion.json").write_text(json.dumps(fusion, indent=1) + "\n", "utf-8")
     write_checksums(MODEL)
 
 

@@ -219,7 +219,7 @@ async def test_when_nothing_fits_the_reply_is_empty_with_where_and_how_to_search
     numbered: Numbered,
 ) -> None:
     session = Drawer([numbered("a", 2), numbered("b", 1)], config=ON).session()
-    found = await reply(session, "tool_search", {"query": "quantum entanglement"})
+    found = await reply(session, "tool_search", {"query": "xqzvk wrbl"})
     assert found["matches"] == []
     assert found["total_available"] == 3
     assert found["toolsets"] == ["a", "b"]

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.requirements import requirement
-from tooldrawer import Catalog, Hit, SearchEngine, Tool
+from tooldrawer import Catalog, Hit, Recipe, SearchEngine, Tool
+from tooldrawer.search import EVERYTHING, LEXICAL
 
 
 def tool(name: str, description: str = "", *parameters: str, source: str = "") -> Tool:
@@ -24,8 +25,10 @@ OFFICE = Catalog(
 )
 
 
-def found(query: str, catalog: Catalog = OFFICE, limit: int = 5) -> list[str]:
-    engine = SearchEngine()
+def found(
+    query: str, catalog: Catalog = OFFICE, limit: int = 5, recipe: Recipe = EVERYTHING
+) -> list[str]:
+    engine = SearchEngine(recipe=recipe)
     engine.prepare(catalog)
     return [hit.tool.name for hit in engine.search(catalog, query, limit)]
 
@@ -58,7 +61,7 @@ def test_when_no_word_is_shared_a_part_of_the_name_is_enough() -> None:
 
 @requirement("BR-9")
 def test_a_tool_that_shares_only_small_words_with_a_need_does_not_fit_it() -> None:
-    assert found("I would like to have a unicorn with this, please") == []
+    assert found("I would like to have a unicorn with this, please", recipe=LEXICAL) == []
     assert found("a meeting for all of us")[0] == "createEvent"
 
 

@@ -24,7 +24,7 @@ from tooldrawer.search.lexicon import ENGLISH, LATIN, language
 from tooldrawer.search.needs import needs
 from tooldrawer.search.query import LONGEST, Query, read
 from tooldrawer.search.recipe import EVERYTHING, Recipe
-from tooldrawer.search.silence import Evidence, fits
+from tooldrawer.search.silence import is_meaningless
 from tooldrawer.search.spelling import Spelling
 from tooldrawer.search.text import forms
 from tooldrawer.search.vector_table import VectorTable
@@ -97,7 +97,7 @@ class Hybrid:
             return []
         parts = needs(text) if self._recipe.needs else []
         whole, *ranked = self._ranked([text, *parts])
-        if self._recipe.silence and not fits(self._evidence(whole)):
+        if self._recipe.silence and is_meaningless(whole.query, whole.found):
             return []
         if not any(part.found.positions.size for part in ranked):
             return [self._hit(whole, at) for at in self._order(whole.found, whole.scores)[:limit]]
@@ -169,11 +169,10 @@ class Hybrid:
         if self._recipe.silence and found.cosines is not None:
             shares_words = found.features[:, _COVERED] > 0
             is_related = shares_words | (found.cosines >= _UNRELATED)
-            ranked = ranked[is_related[ranked]]
+            # When none is, the nearest ones are better than nothing: the model can judge them.
+            if is_related.any():
+                ranked = ranked[is_related[ranked]]
         return positions[ranked].tolist()
-
-    def _evidence(self, ranked: _Ranked) -> Evidence:
-        return Evidence.of(ranked.found, ranked.scores)
 
     def _hit(self, ranked: _Ranked, at: int) -> Hit:
         row = int(np.flatnonzero(ranked.found.positions == at)[0])

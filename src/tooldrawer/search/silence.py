@@ -1,107 +1,39 @@
-"""Whether anything fits at all: an answer to every question is no answer."""
+"""Whether a query has a meaning at all: only one without gets an empty reply."""
 
-import json
-from dataclasses import dataclass
 from functools import cache
-from math import exp
 
-import numpy as np
-
-from tooldrawer.search.bm25 import Floats
-from tooldrawer.search.fusion import FEATURES, Candidates
+from tooldrawer.errors import ModelFileChanged
+from tooldrawer.search.fusion import Candidates
+from tooldrawer.search.lexicon import ENGLISH, language
 from tooldrawer.search.model_files import read_model_file
+from tooldrawer.search.query import Query
 
-_SHOWN = (
-    "words",
-    "meaning",
-    "covered",
-    "named",
-    "name_share",
-    "served",
-    "verb_agrees",
-    "verb_conflicts",
-)
-_RIVALS = 5
-_ALL = 0.95
-_STRANGE, _FAR = 0.6, 0.35
-"""Set by hand on two small catalogs; silences none of the served development queries."""
-EVIDENCE = (
-    *_SHOWN,
-    "score",
-    "lead",
-    "unknown",
-    "nearest",
-    "next_nearest",
-    "constant",
-)
-"""What the best candidate shows, how far it leads, and how near anything is."""
+_MIN_NEARNESS = 0.35
+"""The nearest tool of random letters is farther than this; set by hand on two small catalogs."""
+_MIN_WORD_CHARS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What speaks for and against the best candidate of a search."""
+def is_meaningless(query: Query, found: Candidates) -> bool:
+    """Whether no word of a query, as written or corrected, is a tool's or any language's.
 
-    values: Floats
-    """One for each of `EVIDENCE`."""
-    has_meaning: bool
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the best one has every word of the query: then there is nothing to doubt."""
-        shown = dict(zip(EVIDENCE, self.values.tolist(), strict=True))
-        return shown["covered"] >= _ALL and shown["unknown"] <= 1 - _ALL
-
-    @property
-    def is_strange(self) -> bool:
-        """Whether most of the words are nobody's and nothing is near in meaning either."""
-        shown = dict(zip(EVIDENCE, self.values.tolist(), strict=True))
-        return self.has_meaning and shown["unknown"] >= _STRANGE and shown["nearest"] < _FAR
-
-    @classmethod
-    def of(cls, found: Candidates, scores: Floats) -> "Evidence":
-        """The evidence for a search's candidates."""
-        near = found.cosines
-        if not len(scores):
-            return cls(np.zeros(len(EVIDENCE)), near is not None)
-        # Ties by what they show: where a document stands in an index says nothing about it.
-        order = np.lexsort((*found.features.T, -scores))
-        top = found.features[order[0]]
-        shown = [float(top[FEATURES.index(name)]) for name in _SHOWN]
-        rivals = scores[order[1 : _RIVALS + 1]]
-        lead = float(scores[order[0]] - rivals.mean()) if len(rivals) else 0.0
-        nearest = next_nearest = 0.0
-        if near is not None:
-            highest = np.sort(near)[::-1][: _RIVALS + 1]
-            nearest, next_nearest = float(highest[0]), float(highest[-1])
-        more = [float(scores[order[0]]), lead, found.matches.unknown, nearest, next_nearest, 1.0]
-        return cls(np.array([*shown, *more]), near is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """Weights of the evidence, and the chance of fitting below which nothing is answered."""
-
-    weights: Floats
-    least: float
-
-    def chance(self, evidence: Evidence) -> float:
-        """How likely it is that the best candidate serves the query."""
-        return 1.0 / (1.0 + exp(-max(min(float(evidence.values @ self.weights), 30.0), -30.0)))
-
-
-def fits(evidence: Evidence) -> bool:
-    """Whether the best candidate is likely enough to serve the query."""
-    if evidence.is_plain:
-        return True
-    if evidence.is_strange:
+    A word that nobody knows may still be near a tool in meaning: a product's name, say.
+    """
+    if found.matches.wanted > 0 or query.language != ENGLISH:
         return False
-    threshold = learned(has_meaning=evidence.has_meaning)
-    return threshold.chance(evidence) >= threshold.least
+    if any(_is_word(want.said) for want in query.wanted):
+        return False
+    return found.cosines is None or float(found.cosines.max(initial=0.0)) < _MIN_NEARNESS
+
+
+def _is_word(text: str) -> bool:
+    return len(text) >= _MIN_WORD_CHARS and (text in _vocabulary() or language(ENGLISH).knows(text))
 
 
 @cache
-def learned(*, has_meaning: bool) -> Threshold:
-    """The threshold in the package."""
-    stored = json.loads(read_model_file("silence.json"))
-    one = stored["hybrid" if has_meaning else "words"]
-    return Threshold(np.array([one["weights"][name] for name in EVIDENCE]), one["least"])
+def _vocabulary() -> frozenset[str]:
+    """The whole words that the encoder knows: some 20,000 of the most frequent English ones."""
+    try:
+        pieces = read_model_file("vocabulary.txt").decode("utf-8").split()
+    except ModelFileChanged:
+        return frozenset()
+    return frozenset(piece for piece in pieces if piece.isalpha())
