@@ -28,7 +28,8 @@ class SecretFile:
         Raises:
             ConfigError: The file is damaged.
         """
-        return self._store.read()
+        # The folder may be impossible to make; then there is no file either.
+        return self._store.read() if self.path.exists() else {}
 
     def add(self, values: Mapping[str, str]) -> tuple[str, ...]:
         """Store values, and return the names that were not there before.
