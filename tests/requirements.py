@@ -74,7 +74,7 @@ REQUIREMENTS = {
         "request that shares no word with any tool is empty",
     ),
     "SEARCH-8": Requirement("Searches are safe in parallel from the first moment; failures are text."),
-    "SEARCH-9": Requirement("While tools load, a reply states what was searched and what is missing.", is_open=True),
+    "SEARCH-9": Requirement("While tools load, a reply states what was searched and what is missing."),
     "DSP-1": Requirement("One function, one order, for direct and bridged calls."),
     "DSP-2": Requirement("Everyone around a call sees the real tool, never tool_call."),
     "DSP-3": Requirement("A result comes back as the tool gave it."),

@@ -19,6 +19,7 @@ from tooldrawer.catalogs import Catalogs
 from tooldrawer.config import Config
 from tooldrawer.dispatch import Approver, Dispatcher, Grants, Guardrail, Hook, Permission
 from tooldrawer.errors import ConfigError, ToolDrawerError
+from tooldrawer.loading_servers import LoadingServer, describe_loading
 from tooldrawer.parts import Parts
 from tooldrawer.patterns import server_namings
 from tooldrawer.registry import Registry
@@ -157,7 +158,9 @@ class Drawer:
             scope=Scope() if scope is None else scope,
             context_length=context_length or self.config.context_length,
             host=host
-            or _DisabledServers(lambda: self.config.servers, lambda: self.config.name_template),
+            or _ConfiguredServers(
+                lambda: self.config.servers, lambda: self.config.name_template, self.registry
+            ),
             principal=principal,
         )
 
@@ -322,13 +325,16 @@ def _keep_running(after: Config, before: Config) -> tuple[Config, list[str]]:
     return replace(after, servers=tuple(servers)), reasons
 
 
-class _DisabledServers:
-    """A `Host` that only says which servers of the configuration cannot start."""
+class _ConfiguredServers:
+    """A `Host` that only names the servers whose tools are not there."""
 
     def __init__(
-        self, servers: Callable[[], Iterable[UpstreamSpec]], template: Callable[[], str]
+        self,
+        servers: Callable[[], Iterable[UpstreamSpec]],
+        template: Callable[[], str],
+        toolsets: Iterable[Toolset],
     ) -> None:
-        self._servers, self._template = servers, template
+        self._servers, self._template, self._toolsets = servers, template, toolsets
 
     def keep_closed(self, plain: Assembly) -> str:
         """Leave the decision to the settings."""
@@ -339,6 +345,8 @@ class _DisabledServers:
         """Name those of the scope."""
         servers = tuple(self._servers())
         namings = server_namings((spec.toolset for spec in servers), template=self._template())
-        return describe_disabled(
+        disabled = describe_disabled(
             spec for spec in servers if scope.may_name(spec.toolset, namings[spec.toolset])
         )
+        running = [each for each in self._toolsets if isinstance(each, LoadingServer)]
+        return " ".join(filter(None, (describe_loading(running, scope), disabled)))

@@ -25,6 +25,7 @@ from tooldrawer.bridge.replies import (
     describe_reply,
     nothing_fits,
     search_limit_reply,
+    search_note,
     search_reply,
 )
 from tooldrawer.call import ToolResult, is_deeper
@@ -282,10 +283,12 @@ class Session:
         with self._search_limit.search(parts.search) as in_a_row:
             # Searches that a host starts together must overlap here to count as one turn.
             await anyio.lowlevel.checkpoint()
+            # At the same moment as the catalog: servers come while the index is built.
+            missing = self._host.missing(self.scope) if self._host else ""
             turn = await self._decided(parts)
             if self._refuses_searches and in_a_row > parts.search.most_in_a_row:
                 return self._refuse_search(request, turn, parts, in_a_row)
-            return await self._answer_search(request, turn, parts, in_a_row)
+            return await self._answer_search(request, turn, parts, in_a_row, missing)
 
     def _refuse_search(
         self, request: SearchTools, turn: Turn, parts: Parts, in_a_row: int
@@ -303,7 +306,7 @@ class Session:
         return result
 
     async def _answer_search(
-        self, request: SearchTools, turn: Turn, parts: Parts, in_a_row: int
+        self, request: SearchTools, turn: Turn, parts: Parts, in_a_row: int, missing: str
     ) -> ToolResult:
         policy = parts.search
         text = policy.advice(in_a_row)
@@ -312,7 +315,8 @@ class Session:
         limit, share = policy.limit(request.limit), room // len(request.queries)
         found: dict[str, Tool] = {}
         replies = [
-            await self._found(query, limit, turn, parts, share, found) for query in request.queries
+            await self._found(query, limit, turn, parts, share, found, missing)
+            for query in request.queries
         ]
         reply: dict[str, Json] = {"results": replies} if request.is_list else replies[0]
         result = ToolResult.of_json({**reply, **advice})
@@ -331,15 +335,16 @@ class Session:
         parts: Parts,
         room: int,
         found: dict[str, Tool],
+        missing: str,
     ) -> dict[str, Json]:
         started = perf_counter()
         engine, available = parts.engine, len(turn.searched)
         hits = await run_search(engine, turn.searched, query, limit)
         found |= {hit.tool.name: hit.tool for hit in hits if hit.tool.name not in found}
-        missing = self._host.missing(self.scope) if self._host else ""
-        said = " ".join(filter(None, (engine.notice(turn.searched), missing)))
-        notice: dict[str, Json] = {"note": said} if said else {}
-        room -= parts.counter.count(compact(notice)) if notice else 0
+        notice = engine.notice(turn.searched)
+        note = search_note(turn.searched, missing=missing, notice=notice)
+        notes: dict[str, Json] = {"note": note} if note else {}
+        room -= parts.counter.count(compact(notes)) if notes else 0
         if hits:
             reply = search_reply(hits, available=available, counter=parts.counter, max_tokens=room)
         else:
@@ -359,7 +364,7 @@ class Session:
                 duration=perf_counter() - started,
             )
         )
-        return {**reply, **notice}
+        return {**reply, **notes}
 
     def _describe(self, request: DescribeTools, parts: Parts) -> ToolResult:
         catalog = self.catalog

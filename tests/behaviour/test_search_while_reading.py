@@ -62,6 +62,7 @@ async def test_the_event_loop_goes_on_while_vectors_are_made_and_the_reply_says_
     assert ticks > 100
     assert replies[0]["matches"][0]["name"].endswith("renew_loan")
     assert "of 40 tools have been read" in replies[0]["note"]
+    assert replies[0]["note"].endswith(".")
 
 
 @pytest.mark.anyio

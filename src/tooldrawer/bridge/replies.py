@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from tooldrawer.bridge.schemas import BridgeNames
 from tooldrawer.bridge.signature import FULL, Detail, signature
 from tooldrawer.call import thaw
+from tooldrawer.catalog import Catalog
 from tooldrawer.search import Hit
 from tooldrawer.tokens import Estimate, TokenCounter, compact
-from tooldrawer.tool import Json, Tool
+from tooldrawer.tool import UPSTREAM_PREFIX, Json, Tool
 
 # Names and signatures have fewer characters a token than schemas: over 708 replies from 89 real
 # servers the exact count was 1.05 times the estimate in the median and 1.33 times at most.
@@ -82,6 +83,22 @@ def nothing_fits(
         if not shown:
             return empty
         shown //= 2
+
+
+def search_note(searched: Catalog, *, missing: str, notice: str) -> str:
+    """What to know about a search: what it covers while tools are missing, and what is off."""
+    notes: list[str] = []
+    if missing:
+        servers = sum(source.startswith(UPSTREAM_PREFIX) for source in searched.sources)
+        tools = _count(len(searched), "tool")
+        notes = [f"Searched {tools} of {_count(servers, 'server')}.", missing]
+    if notice:
+        notes.append(notice if notice.endswith(".") else f"{notice}.")
+    return " ".join(notes)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def search_limit_reply(*, available: int, in_a_row: int) -> dict[str, Json]:

@@ -10,6 +10,7 @@ from typing import cast
 from tooldrawer.admission import unknown_servers
 from tooldrawer.assembly import Assembly
 from tooldrawer.bridge import BRIDGE
+from tooldrawer.loading_servers import describe_loading, join_names
 from tooldrawer.scope import Scope
 from tooldrawer.tool import Json, JsonObject, Tool
 from tooldrawer.upstream.disabled import describe_disabled
@@ -20,7 +21,6 @@ _OPENS_AT = 0.8
 """A drawer that the threshold closed opens again below this part of it: it must not flap."""
 _ALWAYS_LOAD = "anthropic/alwaysLoad"
 """Claude Code would put tools without it behind a tool search of its own, and search twice."""
-_MOST_NAMED = 8
 
 Upstreams = Callable[[], Iterable[Upstream]]
 
@@ -45,17 +45,11 @@ class Stance:
 
     def missing(self, scope: Scope) -> str:
         """The servers that no search can have looked into."""
-        admitted = unknown_servers(self._upstreams(), scope.may_name)
-        found = [each for each in admitted if not each.spec.problem]
-        down = [each.spec.name for each in found if _is_down(each)]
-        starting = [each.spec.name for each in found if not _is_down(each)]
-        notes = [
-            f"{state}, so its tools are not known: {named(names)}."
-            for state, names in (("Still starting", starting), ("Cannot be reached", down))
-            if names
-        ]
+        servers = tuple(self._upstreams())
+        admitted = unknown_servers(servers, scope.may_name)
+        loading = describe_loading(servers, scope)
         disabled = describe_disabled(each.spec for each in admitted)
-        return " ".join([*notes, disabled] if disabled else notes)
+        return " ".join(filter(None, (loading, disabled)))
 
     def observe(self, assembly: Assembly) -> None:
         """Take notice of what was decided."""
@@ -70,7 +64,7 @@ class Stance:
         if self._direct():
             return ""
         if unknown := self._unknown(self._scope()):
-            return f"the tools of {named(unknown)} are not known yet"
+            return f"the tools of {join_names(unknown)} are not known yet"
         if self._reached and plain.deferrable_tokens >= _OPENS_AT * plain.threshold_tokens:
             return (
                 f"{plain.deferrable_tokens:,} tokens of deferrable schemas < threshold "
@@ -98,18 +92,6 @@ class Shown:
         text = json.dumps(tools, sort_keys=True, default=str)
         digest = blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
         return cls(assembly=assembly, tools=tools, digest=digest)
-
-
-def named(names: Iterable[str]) -> str:
-    """Some names, and how many more there are."""
-    ordered = sorted(names)
-    more = len(ordered) - _MOST_NAMED
-    shown = ", ".join(ordered[:_MOST_NAMED])
-    return f"{shown} and {more} more" if more > 0 else shown
-
-
-def _is_down(upstream: Upstream) -> bool:
-    return upstream.status.state == "down"
 
 
 def _entry(tool: Tool, *, closed: bool) -> JsonObject:

@@ -128,6 +128,7 @@ class Supervisor:
                     await self._rest()
         finally:
             self._use(None)
+            self.standing.settle()  # nothing more comes: a search must not wait for it
             BEHIND.reset(token)
 
     async def _until_wanted(self) -> None:
