@@ -20,7 +20,7 @@ from tooldrawer import (
     ToolResult,
 )
 
-pytestmark = [pytest.mark.anyio, requirement("BR-11")]
+pytestmark = pytest.mark.anyio
 
 LIMIT = 4
 CONFIG = Config(assembly=AssemblyPolicy(enabled="on"), search=SearchPolicy(most_in_a_row=LIMIT))
@@ -48,6 +48,7 @@ async def search_to_the_limit(session: Session) -> None:
     assert [await search(session) for _ in range(LIMIT)] == [True] * LIMIT
 
 
+@requirement("BR-11")
 async def test_one_reply_after_the_limit_has_no_matches_and_then_searching_goes_on(
     drawer: Drawer,
 ) -> None:
@@ -55,6 +56,7 @@ async def test_one_reply_after_the_limit_has_no_matches_and_then_searching_goes_
     assert [await search(session) for _ in range(2 * LIMIT + 2)] == ([True] * LIMIT + [False]) * 2
 
 
+@requirement("BR-11")
 async def test_the_reply_without_matches_asks_the_model_to_act(drawer: Drawer) -> None:
     session = drawer.session()
     await search_to_the_limit(session)
@@ -64,12 +66,14 @@ async def test_the_reply_without_matches_asks_the_model_to_act(drawer: Drawer) -
     assert reply["total_available"] == 3
 
 
+@requirement("BR-11")
 async def test_advice_comes_before_the_limit(drawer: Drawer) -> None:
     session = drawer.session()
     replies = [json.loads((await session.call(*SEARCH)).text) for _ in range(LIMIT)]
     assert ["advice" in reply for reply in replies] == [False, False, True, True]
 
 
+@requirement("BR-11")
 async def test_a_host_that_assembles_only_once_is_limited_too(drawer: Drawer) -> None:
     session = drawer.session()
     await session.tools()
@@ -77,6 +81,7 @@ async def test_a_host_that_assembles_only_once_is_limited_too(drawer: Drawer) ->
     assert found == [True] * LIMIT + [False, True]
 
 
+@requirement("BR-11")
 @pytest.mark.parametrize("concurrency", [1, 8])
 async def test_searches_of_one_batch_count_once(drawer: Drawer, concurrency: int) -> None:
     session = drawer.session()
@@ -86,6 +91,7 @@ async def test_searches_of_one_batch_count_once(drawer: Drawer, concurrency: int
     assert not all(map(has_matches, await session.call_all([SEARCH])))
 
 
+@requirement("BR-11")
 async def test_searches_that_a_host_starts_together_count_once(drawer: Drawer) -> None:
     session = drawer.session()
     found: list[bool] = []
@@ -99,6 +105,7 @@ async def test_searches_that_a_host_starts_together_count_once(drawer: Drawer) -
     assert found == [True] * 3 * LIMIT
 
 
+@requirement("BR-11")
 async def test_searches_of_one_turn_that_run_one_after_another_count_once(drawer: Drawer) -> None:
     session = drawer.session()
     for _ in range(LIMIT):
@@ -107,6 +114,7 @@ async def test_searches_of_one_turn_that_run_one_after_another_count_once(drawer
         assert has_matches(await session.call(*SEARCH))
 
 
+@requirement("BR-11")
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
@@ -128,6 +136,7 @@ async def test_any_other_call_resets_the_count_even_if_it_fails(
     await search_to_the_limit(session)
 
 
+@requirement("BR-11")
 async def test_a_turn_with_another_call_beside_its_search_does_not_count(drawer: Drawer) -> None:
     session, other = drawer.session(), ("task_1", None)
     for _ in range(2 * LIMIT):
@@ -137,6 +146,7 @@ async def test_a_turn_with_another_call_beside_its_search_does_not_count(drawer:
         assert has_matches(last)
 
 
+@requirement("BR-11")
 async def test_a_malformed_search_is_no_other_call(drawer: Drawer) -> None:
     session = drawer.session()
     await search_to_the_limit(session)
@@ -144,6 +154,7 @@ async def test_a_malformed_search_is_no_other_call(drawer: Drawer) -> None:
     assert not await search(session)
 
 
+@requirement("BR-11")
 async def test_a_message_of_the_user_resets_the_count(drawer: Drawer) -> None:
     session = drawer.session()
     await search_to_the_limit(session)
@@ -151,6 +162,7 @@ async def test_a_message_of_the_user_resets_the_count(drawer: Drawer) -> None:
     await search_to_the_limit(session)
 
 
+@requirement("BR-11")
 async def test_a_minute_without_searches_resets_the_count(drawer: Drawer) -> None:
     clock = Clock()
     session = Session("clocked", drawer, scope=Scope(), clock=clock)
@@ -161,6 +173,7 @@ async def test_a_minute_without_searches_resets_the_count(drawer: Drawer) -> Non
     assert not await search(session)
 
 
+@requirement("BR-11")
 async def test_a_host_that_sees_only_some_calls_gets_advice_and_all_matches(
     drawer: Drawer,
 ) -> None:
@@ -170,6 +183,7 @@ async def test_a_host_that_sees_only_some_calls_gets_advice_and_all_matches(
     assert "advice" in replies[LIMIT]
 
 
+@requirement("BR-11")
 async def test_each_query_of_a_list_gets_a_reply_at_the_limit(drawer: Drawer) -> None:
     session = drawer.session()
     await search_to_the_limit(session)

@@ -9,7 +9,7 @@ from tooldrawer import Drawer, FunctionToolset, Tool, ToolCall, ToolResult, erro
 from tooldrawer.activity import CallFailed, CallFinished, CallRefused
 from tooldrawer.tool import Json, JsonObject
 
-pytestmark = [pytest.mark.anyio, requirement("DSP-4")]
+pytestmark = pytest.mark.anyio
 
 NAME = "mcp_phone_list_messages"
 SCHEMA: JsonObject = {
@@ -31,6 +31,7 @@ def phone(run: Run = echo) -> ScriptedToolset:
     return ScriptedToolset("mcp-phone", [Tool(name=NAME, parameters=SCHEMA)], run)
 
 
+@requirement("DSP-4")
 async def test_the_first_call_is_refused_and_the_repetition_reaches_the_server() -> None:
     toolset = phone()
     drawer = Drawer([toolset])
@@ -50,6 +51,7 @@ async def test_the_first_call_is_refused_and_the_repetition_reaches_the_server()
     assert len(events(drawer, CallRefused)) == 1
 
 
+@requirement("DSP-4")
 async def test_what_the_server_says_to_it_is_recorded_with_the_reason() -> None:
     async def refuse(tool: Tool, call: ToolCall) -> ToolResult:
         raise errors.ServerRefused("no account", code=-32602)
@@ -62,6 +64,7 @@ async def test_what_the_server_says_to_it_is_recorded_with_the_reason() -> None:
     assert failed.warning.startswith("Repeated without account")
 
 
+@requirement("DSP-4")
 async def test_a_small_mistake_beside_it_is_still_repaired() -> None:
     toolset = phone()
     session = Drawer([toolset]).session()
@@ -70,6 +73,7 @@ async def test_a_small_mistake_beside_it_is_still_repaired() -> None:
     assert [call.arguments for call in toolset.received] == [{"size": 5}]
 
 
+@requirement("DSP-4")
 async def test_a_changed_call_is_refused_again() -> None:
     toolset = phone()
     session = Drawer([toolset]).session()
@@ -78,6 +82,7 @@ async def test_a_changed_call_is_refused_again() -> None:
     assert toolset.received == []
 
 
+@requirement("DSP-4")
 async def test_another_session_starts_from_the_beginning() -> None:
     toolset = phone()
     drawer = Drawer([toolset])
@@ -87,6 +92,7 @@ async def test_another_session_starts_from_the_beginning() -> None:
     assert toolset.received == []
 
 
+@requirement("DSP-4")
 @pytest.mark.parametrize("arguments", [{"account": 5}, {"size": []}, {"filter": {}}])
 async def test_any_other_mistake_is_refused_every_time(arguments: Json) -> None:
     toolset = phone()
@@ -96,6 +102,7 @@ async def test_any_other_mistake_is_refused_every_time(arguments: Json) -> None:
     assert toolset.received == []
 
 
+@requirement("DSP-4")
 async def test_a_function_is_never_called_without_its_required_arguments() -> None:
     ran: list[str] = []
 
@@ -110,6 +117,7 @@ async def test_a_function_is_never_called_without_its_required_arguments() -> No
     assert ran == []
 
 
+@requirement("DSP-4")
 async def test_a_call_from_long_ago_is_forgotten() -> None:
     toolset = phone()
     session = Drawer([toolset]).session()

@@ -34,7 +34,7 @@ from tooldrawer.search import embedder
 from tooldrawer.search.embedder import Vectors
 from tooldrawer.upstream.upstream import Upstream
 
-pytestmark = [pytest.mark.anyio, requirement("SEARCH-9")]
+pytestmark = pytest.mark.anyio
 
 MISSING = "Searched 1 tool of 1 server. Still starting: late; search again in a few seconds."
 
@@ -77,6 +77,7 @@ class LetsIn(Bag):
         return super().tools(texts)
 
 
+@requirement("SEARCH-9")
 async def test_the_note_is_about_the_tools_that_were_searched_whoever_arrives_meanwhile(
     tmp_path: Path,
     gate: Path,
@@ -102,6 +103,7 @@ async def test_the_note_is_about_the_tools_that_were_searched_whoever_arrives_me
     assert "Still starting" not in str(second)
 
 
+@requirement("SEARCH-9")
 async def test_a_session_of_the_library_names_who_is_missing_in_its_scope_only(
     tmp_path: Path, servers: dict[str, Document]
 ) -> None:
@@ -121,6 +123,7 @@ async def test_a_session_of_the_library_names_who_is_missing_in_its_scope_only(
     assert "note" not in narrow
 
 
+@requirement("SEARCH-9")
 async def test_the_first_search_of_a_cold_process_accounts_for_every_server(
     tmp_path: Path, gate: Path
 ) -> None:
@@ -146,6 +149,7 @@ async def test_the_first_search_of_a_cold_process_accounts_for_every_server(
     assert count + len(missing) == len(names)
 
 
+@requirement("SEARCH-9")
 async def test_nobody_waits_for_a_server_that_was_taken_out_of_the_configuration(
     tmp_path: Path, servers: dict[str, Document]
 ) -> None:
