@@ -58,7 +58,8 @@ def list_blocks() -> list[Block]:
 
 def prepare_home(folder: Path) -> Shell:
     """Give a new user two clients with one server, and a configuration with one scope."""
-    shell = Shell(folder)
+    # A runtime folder of its own: `status` and `watch` must not find gateways of other tests.
+    shell = user(Shell(folder))
     servers = json.dumps({"mcpServers": {"github": _ECHO}})
     shell.write("home/.claude.json", servers)
     shell.write("home/.cursor/mcp.json", servers)
@@ -116,7 +117,7 @@ def _answer_approval(shell: Shell, words: Sequence[str]) -> None:
     with gateway(shell) as running:
         waiting = running.ask({"title": "milk"})
         given = [waiting.id if re.fullmatch(r"[a-z]\d[a-z]\d", word) else word for word in words]
-        ran = user(shell).asked(*given, answers=[])
+        ran = shell.asked(*given, answers=[])
     assert ran.code == 0, ran.err
     assert "desk_burn" in ran.out
 
