@@ -110,7 +110,7 @@ REQUIREMENTS = {
     "SET-4": Requirement("login signs in to remote servers with OAuth 2.1.", is_open=True),
     "SET-5": Requirement("One background gateway serves all clients of a user.", is_open=True),
     "GW-1": Requirement("Restarts lose no acknowledged call; a bad server barely slows others.", is_open=True),
-    "GW-2": Requirement("Quotas per principal, keyed by token or process.", gap="numbers of sessions, calls and searches follow"),
+    "GW-2": Requirement("Quotas per principal, keyed by token or process."),
     "GW-3": Requirement("Slow and excess connections are limited."),
     "GW-4": Requirement("expose: by-effect splits tool_call by effect.", is_open=True),
     "TRUST-1": Requirement("Tool definitions are pinned; changes are quarantined.", is_open=True),

@@ -114,6 +114,10 @@ class ToolCall:
     id: str = ""
     """The provider's id of the call, handed back with the result."""
     session: str = ""
+    principal: str = ""
+    """On whose behalf it is made; empty for the process itself."""
+    has_conversation: bool = True
+    """Whether the calls of its session are one conversation; some clients cannot be told apart."""
 
     def with_arguments(self, arguments: JsonObject) -> Self:
         """The same call with other arguments: how a hook changes them."""

@@ -67,11 +67,11 @@ class Session:
         refuses_searches: bool = True,
         clock: Callable[[], float] = monotonic,
         principal: str = "",
+        has_conversation: bool = True,
     ) -> None:
-        """`refuses_searches` is for hosts that pass all calls of the model to this session.
+        """Set `refuses_searches` if the host passes all calls of the model to this session.
 
-        A host that sees only some of them, as the gateway does, cannot tell that a model only
-        searches; then repeated searches are answered, with advice.
+        Without `has_conversation` the calls of several clients share it, so nothing is remembered.
         """
         self.name = name
         self.context_length = context_length
@@ -82,7 +82,11 @@ class Session:
         self._drawer, self._scope, self._within, self._host = drawer, scope, within, host
         self._rests = Rests()
         self._caller = Caller(
-            session=name, scope=lambda: self.scope, view=self._view, principal=principal
+            session=name,
+            scope=lambda: self.scope,
+            view=self._view,
+            principal=principal,
+            has_conversation=has_conversation,
         )
         self._search_limit = SearchLimit(clock)
         self._refuses_searches = refuses_searches
@@ -125,6 +129,7 @@ class Session:
             context_length=self.context_length,
             host=self._host,
             principal=self._caller.principal,
+            has_conversation=self._caller.has_conversation,
         )
 
     async def tools(self) -> Assembly:
@@ -280,7 +285,8 @@ class Session:
         return how_to_read_on(parts.policy.names.call if has_call else "")
 
     async def _search(self, request: SearchTools, parts: Parts) -> ToolResult:
-        with self._search_limit.search(parts.search) as in_a_row:
+        counter = self._search_limit if self._caller.has_conversation else SearchLimit(monotonic)
+        with counter.search(parts.search) as in_a_row:
             # Searches that a host starts together must overlap here to count as one turn.
             await anyio.lowlevel.checkpoint()
             # At the same moment as the catalog: servers come while the index is built.

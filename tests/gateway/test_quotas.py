@@ -175,9 +175,7 @@ async def test_sessions_that_are_in_use_are_not_ended_for_another(tmp_path: Path
 
 async def suspend(site: Site, secret: str, title: str, **more: Any) -> Any:
     """Call a tool that asks first."""
-    client = {"name": title, "version": "1"}
-    meta = {"io.modelcontextprotocol/clientInfo": client}
-    given: Document = {"name": "delete_note", "arguments": {"title": title}, "_meta": meta}
+    given: Document = {"name": "delete_note", "arguments": {"title": title}}
     params = stateless(ASKABLE, **given, **more)
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     about = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": "tools/call"}

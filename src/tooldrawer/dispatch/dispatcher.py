@@ -75,6 +75,8 @@ class Caller:
     """The session's calls that were refused for missing arguments."""
     principal: str = ""
     """On whose behalf it calls; empty for the process itself."""
+    has_conversation: bool = True
+    """Whether its calls are one conversation; otherwise it remembers no grants."""
 
     def stamp(self) -> Stamp:
         """For an event of this session."""
@@ -83,7 +85,8 @@ class Caller:
     def holder(self) -> Holder:
         """Whose grants count."""
         grantee = Grantee.of(self.principal, self.scope())
-        return Holder(grantee=grantee, session=self.granted)
+        granted = self.granted if self.has_conversation else set[str]()
+        return Holder(grantee=grantee, session=granted)
 
 
 @dataclass(slots=True)
@@ -135,7 +138,14 @@ class Dispatcher:
         except CallRejected as error:
             self._refused(caller, tool and tool.name, error, started, call_id)
             raise
-        call = ToolCall(name=tool.name, arguments=frozen, id=call_id, session=caller.session)
+        call = ToolCall(
+            name=tool.name,
+            arguments=frozen,
+            id=call_id,
+            session=caller.session,
+            principal=caller.principal,
+            has_conversation=caller.has_conversation,
+        )
         self._emit(
             CallStarted(
                 **caller.stamp(),

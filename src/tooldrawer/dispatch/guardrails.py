@@ -130,28 +130,32 @@ _MOST_SESSIONS = 1000
 """A gateway sees new sessions for ever; those that have been quiet for longest are forgotten."""
 
 
-def _forget(sessions: dict[str, Any]) -> None:
+def _forget(sessions: dict[Any, Any]) -> None:
     while len(sessions) > _MOST_SESSIONS:
         del sessions[next(iter(sessions))]
 
 
 class RateLimit:
-    """At most `calls` in any `seconds`, for each session."""
+    """At most `calls` in any `seconds`, for each principal; for each session where there is none.
+
+    A client may begin as many sessions as it likes.
+    """
 
     def __init__(
         self, *, calls: int, seconds: float, clock: Callable[[], float] = monotonic
     ) -> None:
         self._calls, self._seconds, self._clock = calls, seconds, clock
         self._lock = Lock()
-        self._made: dict[str, deque[float]] = {}
+        self._made: dict[tuple[str, str], deque[float]] = {}
 
     def __call__(self, tool: Tool, call: ToolCall) -> Verdict:
         """Count one call, unless it is one too many."""
         del tool
         with self._lock:
             now = self._clock()
-            made = self._made.pop(call.session, None) or deque()
-            self._made[call.session] = made
+            caller = (call.principal, "" if call.principal else call.session)
+            made = self._made.pop(caller, None) or deque()
+            self._made[caller] = made
             _forget(self._made)
             while made and made[0] <= now - self._seconds:
                 made.popleft()
@@ -175,6 +179,8 @@ class RepeatGuard:
 
     def __call__(self, tool: Tool, call: ToolCall) -> Verdict:
         """Count one call of the session's current row."""
+        if not call.has_conversation:
+            return Allow()  # what looks like a row may be the calls of several clients
         key = json.dumps([tool.fingerprint, call.arguments], sort_keys=True, default=str)
         with self._lock:
             last, times = self._last.pop(call.session, ("", 0))

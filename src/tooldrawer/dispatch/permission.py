@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from time import perf_counter
 from weakref import WeakValueDictionary
@@ -73,12 +74,7 @@ class Permission:
         Raises:
             CallDenied: A person said no, did not answer in time, or there is nobody to ask.
         """
-        # Several calls of one tool in a turn: the answer "session" to the first holds for the rest.
-        key = (call.session, tool.fingerprint)
-        lock = self._asking.get(key)
-        if lock is None:
-            lock = self._asking[key] = anyio.Lock()
-        async with lock:
+        async with self._turn_to_ask(tool, call):
             left = self._left(asks, tool, holder)
             if not left:
                 return
@@ -100,6 +96,20 @@ class Permission:
             await self._remember(reply.answer, request, holder)
         if reply.answer is Answer.NO:
             raise CallDenied(_refusal(tool, reply))
+
+    def _turn_to_ask(self, tool: Tool, call: ToolCall) -> AbstractAsyncContextManager[object]:
+        """One question about a tool at a time, in one conversation.
+
+        Several calls of one tool in a turn: the answer "session" to the first holds for the rest.
+        Calls of clients that cannot be told apart must not wait for each other's persons.
+        """
+        if not call.has_conversation:
+            return nullcontext()
+        key = (call.session, tool.fingerprint)
+        lock = self._asking.get(key)
+        if lock is None:
+            lock = self._asking[key] = anyio.Lock()
+        return lock
 
     def _left(self, asks: Sequence[Ask], tool: Tool, holder: Holder) -> tuple[Ask, ...]:
         """Those that nobody has allowed yet; of two about the same, the first."""

@@ -1,6 +1,7 @@
 """Asking the person behind the client, or leaving the question where a person can find it."""
 
 import secrets
+from collections.abc import Mapping
 
 from tooldrawer.dispatch import Answer, ApprovalRequest
 from tooldrawer.dispatch.approvals import NobodyToAsk
@@ -12,7 +13,13 @@ from tooldrawer.gateway.questions import can_elicit
 from tooldrawer.tool import Json, JsonObject
 from tooldrawer.upstream.behind import BEHIND, CannotAsk, EndClient
 
-_ORDER = (Answer.ONCE, Answer.SESSION, Answer.ALWAYS, Answer.NO)
+_ANSWERS: Mapping[Answer, str] = {
+    Answer.ONCE: "this call",
+    Answer.SESSION: "this tool until the session ends",
+    Answer.ALWAYS: "from now on, for as long as the tool does not change",
+    Answer.NO: "",
+}
+"""In the order in which a person sees them, and what they mean."""
 
 
 class ClientApprover:
@@ -57,7 +64,7 @@ async def _elicited(client: EndClient, request: ApprovalRequest) -> tuple[Answer
     # Nobody can know it before: an answer that was there before the question approves nothing.
     key = f"tooldrawer_approval_{secrets.token_hex(8)}"
     try:
-        answers = await client.ask({key: _question(request)})
+        answers = await client.ask({key: _question(request, _answers_for(client))})
     except CannotAsk:
         return None, ""
     result = answers.get(key) or {}
@@ -70,14 +77,20 @@ def _chosen(content: Json) -> Answer:
     return Answer(answer) if answer in tuple(Answer) else Answer.NO
 
 
-def _question(request: ApprovalRequest) -> JsonObject:
+def _answers_for(client: EndClient) -> Mapping[Answer, str]:
+    """What a person may answer; not "session" where nobody knows what belongs to it."""
+    if isinstance(client, Caller) and not client.has_conversation:
+        return {answer: text for answer, text in _ANSWERS.items() if answer is not Answer.SESSION}
+    return _ANSWERS
+
+
+def _question(request: ApprovalRequest, answers: Mapping[Answer, str]) -> JsonObject:
     # No mode and a plain enum: clients of 2025-06-18 know neither the one nor titled choices.
     answer: JsonObject = {
         "type": "string",
         "title": "May it run?",
-        "description": "once: this call; session: this tool until the session ends; always: from "
-        "now on, for as long as the tool does not change",
-        "enum": [str(answer) for answer in _ORDER],
+        "description": "; ".join(f"{answer}: {text}" for answer, text in answers.items() if text),
+        "enum": [str(answer) for answer in answers],
     }
     return {
         "method": "elicitation/create",

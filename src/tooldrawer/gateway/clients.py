@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from itertools import count
 from typing import Any, cast
 
 import anyio
@@ -19,6 +20,7 @@ from tooldrawer.tool import JsonObject
 from tooldrawer.upstream.behind import CannotAsk
 
 Context = ServerRequestContext[Any, Any]
+_calls = count(1)
 _RESERVED = "io.modelcontextprotocol/"
 _PATIENCE = 5.0
 """Seconds that a client may take to be shown something before it gets its result."""
@@ -42,10 +44,16 @@ class Caller:
 
     @property
     def key(self) -> str:
-        """Who it is, for keeping questions apart."""
+        """Who it is, for keeping questions apart: a call of its own where nothing else is known."""
         if not self._key:
-            self._key = f"{self.principal.identity}\0{conversation_of(self._ctx)}"
+            own = conversation_of(self._ctx) or f"call {next(_calls)}"
+            self._key = f"{self.principal.identity}\0{own}"
         return self._key
+
+    @property
+    def has_conversation(self) -> bool:
+        """Whether it is known which of the principal's calls belong together."""
+        return bool(conversation_of(self._ctx))
 
     @property
     def owner(self) -> str:

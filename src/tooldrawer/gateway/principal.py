@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from mcp.server.context import ServerRequestContext
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 
 IN_REQUEST = "tooldrawer.principal"
@@ -32,10 +33,17 @@ def principal_of(ctx: ServerRequestContext[Any, Any], default: Principal) -> Pri
 
 
 def conversation_of(ctx: ServerRequestContext[Any, Any]) -> str:
-    """The handshake era's session, or the client's name: which calls belong together."""
+    """What tells a conversation from others of its principal; nothing where nothing does.
+
+    Over stdio that is the process, and in the handshake era the session. A stateless client over
+    HTTP says nothing that is its own: ten of them may have one name and one token.
+    """
     request = cast("Request | None", ctx.request)
-    session = request.headers.get("mcp-session-id", "") if request is not None else ""
-    return session or client_name(ctx)
+    if request is None:
+        return "process"
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return ""
+    return request.headers.get("mcp-session-id", "")
 
 
 def client_name(ctx: ServerRequestContext[Any, Any]) -> str:

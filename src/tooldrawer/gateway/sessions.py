@@ -20,8 +20,9 @@ _Used = OrderedDict[tuple[Principal, str], tuple[float, Session]]
 class Sessions:
     """Finds the session that a request belongs to, and forgets those that nobody uses.
 
-    The 2026-07-28 protocol has no conversations: the calls of one principal's client are one
-    session then, until they pause for `idle` seconds.
+    Where nothing tells the conversations of a principal apart, the calls of all its clients of one
+    name are one session, until they pause for `idle` seconds. It remembers no grants then, and
+    counts nothing: what it is called is only for people.
     """
 
     def __init__(
@@ -48,13 +49,15 @@ class Sessions:
 
     def of(self, principal: Principal, conversation: str, client: str) -> Session:
         """The session for a call."""
-        used, key = self._used[principal.key], (principal, conversation)
+        used, key = self._used[principal.key], (principal, conversation or f"\0{client}")
         self._forget(used, room=key not in used)
         _, session = used.get(key) or (0.0, None)
         if session is None:
             self._count += 1
             name = _UNUSUAL.sub("-", client)[:_LONGEST_NAME] or "client"
-            session = self._opened(f"{name}-{self._count}", principal)
+            session = self._opened(
+                f"{name}-{self._count}", principal, has_conversation=bool(conversation)
+            )
         used[key] = (self._clock(), session)
         used.move_to_end(key)
         return session
@@ -63,14 +66,16 @@ class Sessions:
         """The session that decides the array of a scope: it must be the same for every client."""
         if scope not in self._listing:
             name = f"gateway-{scope}" if scope else "gateway"
-            self._listing[scope] = self._opened(name, Principal(scope=scope))
+            self._listing[scope] = self._opened(
+                name, Principal(scope=scope), has_conversation=False
+            )
         return self._listing[scope]
 
     def renew(self) -> None:
         """Decide the arrays as a new process would: the settings have changed."""
         self._listing.clear()
 
-    def _opened(self, name: str, principal: Principal) -> Session:
+    def _opened(self, name: str, principal: Principal, *, has_conversation: bool) -> Session:
         # Not by the drawer, which refuses a scope that it does not know: one that was taken out of
         # the configuration is still somebody's, and admits nothing.
         return Session(
@@ -80,6 +85,7 @@ class Sessions:
             context_length=self._drawer.config.context_length,
             host=self._host(principal.scope),
             principal=principal.key,
+            has_conversation=has_conversation,
             refuses_searches=False,  # a client calls other tools than ours, unseen from here
         )
 
