@@ -231,6 +231,5 @@ NAMES: dict[str, Callable[[], str]] = {
     "from right to left": lambda: "\u202eeman\u202c",
     "tag characters": lambda: "a" + "".join(chr(0xE0000 + ord(letter)) for letter in "ignore"),
     "control characters": lambda: "a\x1b[2J\x00\x07b",
-    "half a character": lambda: "a\ud800b",
     "a template of ours": lambda: "{server}{tool}{0.__class__}",
 }

@@ -65,7 +65,6 @@ async def test_a_message_goes_out_as_one_line_and_comes_back_the_same(
         {"jsonrpc": "2.0", "method": "n", "params": {"big": 2**80, "f": 0.1}},
         {"jsonrpc": "2.0", "id": "x", "result": {"nested": {"a": [1, None, True]}}},
         {"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "m", "data": {"a": None}}},
-        _answer(2, {"half a pair": "\ud800"}),
     ]
     writer = LineWriter(write)
     for message in messages:
@@ -73,6 +72,13 @@ async def test_a_message_goes_out_as_one_line_and_comes_back_the_same(
         await writer.send(message)
     await writer.aclose()
     assert await _all(LineReader(read)) == messages
+
+
+async def test_half_of_a_pair_is_read_as_a_mark(pipe: tuple[int, int]) -> None:
+    odd = _answer(2, {"half\udfff": ["\ud800", "a\udc00\ud800b", "\\ud800", "😀"]})
+    found, _ = await _read(pipe, json.dumps(odd).encode() + b"\n")
+    mark = "\ufffd"
+    assert found == [_answer(2, {f"half{mark}": [mark, f"a{mark}{mark}b", "\\ud800", "😀"]})]
 
 
 async def test_noise_is_skipped_and_counted(pipe: tuple[int, int]) -> None:

@@ -7,6 +7,7 @@ and wait only when there is nothing to read or no room to write.
 
 import json
 import os
+import re
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
@@ -25,6 +26,9 @@ _CHUNK = 64 * 1024
 """As much as a pipe holds."""
 _TURN = 64
 """Messages that are handed out in a row before others get a turn."""
+
+_HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
+"""What a half may be written as; whole pairs are written alike."""
 
 OnNoise = Callable[[bytes], None]
 Message = dict[str, Any]
@@ -290,9 +294,20 @@ def _parsed(line: bytes) -> Json:
     try:
         # Slower and milder: half surrogate pairs, deep nesting, bytes that are no UTF-8. An answer
         # in which one character is wrong is better than a call that waits for its time limit.
-        return cast("Json", json.loads(line.decode(errors="replace")))
+        found = cast("Json", json.loads(line.decode(errors="replace")))
+        return found if _HALF_PAIR.search(line) is None else _replace_half_pairs(found)
     except (ValueError, RecursionError):
         return None
+
+
+def _replace_half_pairs(value: Json) -> Json:
+    """The value with a mark in the place of every half of a surrogate pair.
+
+    JSON can carry one and UTF-8 cannot: passed on over HTTP, it broke the client's whole session.
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return cast("Json", json.loads(whole))
 
 
 def _message(found: Message) -> Message | None:
