@@ -117,7 +117,7 @@ def _answer_approval(shell: Shell, words: Sequence[str]) -> None:
     with gateway(shell) as running:
         waiting = running.ask({"title": "milk"})
         given = [waiting.id if re.fullmatch(r"[a-z]\d[a-z]\d", word) else word for word in words]
-        ran = shell.asked(*given, answers=[])
+        ran = shell.at_terminal(*given)
     assert ran.code == 0, ran.err
     assert "desk_burn" in ran.out
 
