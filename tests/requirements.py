@@ -100,7 +100,7 @@ REQUIREMENTS = {
     "CFG-2": Requirement("Every mistake at once with file, line, key, found, expected; hot reload."),
     "CFG-3": Requirement("mcpServers JSON files are read; import and connect."),
     "CFG-4": Requirement("${NAME} is filled; a missing one disables its server; secrets are not printed."),
-    "CFG-5": Requirement("Configuration found in a folder starts nothing that is not trusted.", is_open=True),
+    "CFG-5": Requirement("Configuration found in a folder starts nothing that is not trusted."),
     "CACHE-1": Requirement("Same settings and scope, same bytes, in every process."),
     "CACHE-2": Requirement("While active, nothing that comes and goes changes a byte."),
     "CACHE-3": Requirement("Nothing in the conversation is rewritten."),

@@ -30,12 +30,13 @@ from tooldrawer.session import Session
 from tooldrawer.tokens import SchemaCosts, TokenCounter, default_counter
 from tooldrawer.tool import JsonObject
 from tooldrawer.toolset import Toolset
+from tooldrawer.trust import TrustStore
 from tooldrawer.turn import Host
 from tooldrawer.upstream.disabled import describe_disabled
 from tooldrawer.upstream.spec import UpstreamSpec
 
 if TYPE_CHECKING:
-    from tooldrawer.config import WatchedFile
+    from tooldrawer.config import Trust, WatchedFile
     from tooldrawer.search.embedder import Embedder
     from tooldrawer.upstream.pool import Pool
     from tooldrawer.upstream.upstream import Upstream
@@ -72,7 +73,7 @@ class Drawer:
         """What people allowed for good."""
         self._counter = counter or default_counter()
         self._file: WatchedFile | None = None
-        self._adjust: Callable[[Config], Config] = lambda config: config
+        self._read: Callable[[], Config] = lambda: self.config
         self._pool: Pool | None = None
         self._lazy = False
         self._reloading = Lock()
@@ -108,6 +109,7 @@ class Drawer:
         approver: Approver | None = None,
         grants: Grants | None = None,
         adjust: Callable[[Config], Config] = lambda config: config,
+        trust: "Trust | None" = None,
     ) -> Self:
         """A drawer whose file is watched: a change is applied before the next turn or call.
 
@@ -115,21 +117,26 @@ class Drawer:
         a variable that is not set, is not started: it is in `config.disabled`, in the activity as
         `UpstreamDown`, and logged as a warning.
 
+        Without a path the file is found in this folder, and only what the user has trusted with
+        `tooldrawer trust` is used of it (`trust="recorded"`). A path is trusted (`"file"`), but not
+        the `.mcp.json` beside it; `"all"` trusts both.
+
         Raises:
             ConfigError: The file is missing, or wrong elsewhere than in a server's entry.
         """
-        file = configuration.WatchedFile(
-            (configuration.find() if path is None else Path(path)).absolute()
-        )
+        trust = trust or ("recorded" if path is None else "file")
+        found = configuration.find() if path is None else Path(path)
+        file = configuration.WatchedFile(found.absolute())
+        read = partial(configuration.gather, file.path, trust=trust)
         drawer = cls(
             toolsets,
-            config=adjust(configuration.gather(file.path)),
+            config=adjust(read()),
             hooks=hooks,
             guardrails=guardrails,
             approver=approver,
             grants=grants,
         )
-        drawer._file, drawer._adjust = file, adjust
+        drawer._file, drawer._read = file, lambda: adjust(read())
         return drawer
 
     def session(
@@ -236,7 +243,7 @@ class Drawer:
             known = self.config.disabled
             try:
                 text = file.check_complete()
-                config = self._adjust(configuration.gather(file.path))
+                config = self._read()
                 if file.stamp() != stamp:  # it is being written: the next turn or call looks again
                     return
                 config, kept = _keep_running(config, self.config)
@@ -265,11 +272,18 @@ class Drawer:
         self._parts = self._built()
 
     def _report_disabled(self, servers: Iterable[UpstreamSpec]) -> None:
+        waiting: dict[str, list[str]] = {}
         for spec in servers:
             if spec.problem is not None:
                 error = "\n".join(spec.problem.details) or spec.problem.reason
-                _logger.warning("The server %r is not started: %s", spec.name, error)
                 self.activity(UpstreamDown(at=time(), upstream=spec.name, error=error))
+                if command := spec.problem.command:
+                    waiting.setdefault(command, []).append(spec.name)
+                else:
+                    _logger.warning("The server %r is not started: %s", spec.name, error)
+        for command, names in waiting.items():
+            said = "Not trusted yet, so not started: %s. To see and trust it, run `%s`."
+            _logger.warning(said, ", ".join(names), command)
 
     def _built(self) -> Parts:
         config = self.config
@@ -318,7 +332,13 @@ def _embedder(spec: EndpointSpec) -> "Embedder":
 
 def _keep_running(after: Config, before: Config) -> tuple[Config, list[str]]:
     """Return `after` with the last valid entry of each server that now has a wrong one, and why."""
-    valid = {spec.name: spec for spec in before.servers if not spec.problem}
+    trusted = TrustStore()
+    valid = {
+        spec.name: spec
+        for spec in before.servers
+        # What was trusted and no longer is must not go on.
+        if not spec.problem and (not spec.fingerprint or spec.fingerprint in trusted)
+    }
     kept = [spec for spec in after.disabled if spec.name in valid]
     servers = [valid[spec.name] if spec in kept else spec for spec in after.servers]
     reasons = [line for spec in kept if spec.problem for line in spec.problem.details]

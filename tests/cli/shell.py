@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tooldrawer.config.trust_items import read_items
+from tooldrawer.trust import TrustStore
+
 COMMAND = (sys.executable, "-m", "tooldrawer")
 QUESTION = "[N]o: "
 PATIENCE = 300
@@ -72,11 +75,16 @@ class Shell:
         """The same folder, with more in the environment."""
         return Shell(self.folder, {**self.variables, **variables})
 
-    def write(self, name: str, text: str) -> str:
-        """Put a file into the folder; its name as a command takes it."""
+    def write(self, name: str, text: str, *, trusted: bool = True) -> str:
+        """Put a file into the folder; its name as a command takes it.
+
+        A configuration is one that the user has trusted, unless told otherwise.
+        """
         file = self.folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+        if trusted and file.name in ("tooldrawer.yaml", ".mcp.json"):
+            TrustStore(self.folder / "data" / "tooldrawer" / "trust.json").add(read_items(file))
         return name
 
     def at_terminal(self, *arguments: str) -> Ran:

@@ -112,7 +112,7 @@ def test_lists_of_other_programs_lose_only_the_server_that_is_wrong(tmp_path: Pa
         ("sun", False),
     ]
     (tmp_path / "tooldrawer.yaml").write_text(TWO, encoding="utf-8")
-    found = gather(tmp_path / "tooldrawer.yaml", environment={})
+    found = gather(tmp_path / "tooldrawer.yaml", environment={}, trust="all")
     assert [one.name for one in found.disabled] == ["tide", "moon"]
 
 

@@ -301,7 +301,7 @@ def test_settings_are_joined_by_the_servers_that_only_the_list_beside_them_has(h
     write(
         here / "tooldrawer.yaml", "mcp_servers: {clock: {command: clockd}, moon: {command: moond}}"
     )
-    found = gather("tooldrawer.yaml")
+    found = gather("tooldrawer.yaml", trust="all")
     assert [(one.name, one.command) for one in found.servers] == [
         ("clock", "clockd"),
         ("moon", "moond"),
@@ -316,7 +316,7 @@ def test_the_gateway_is_known_by_the_address_that_it_is_given(here: Path) -> Non
     text = '{"mcpServers": {"drawer": {"url": "http://localhost:9000/mcp"}}}'
     write(here / ".mcp.json", text)
     write(here / "tooldrawer.yaml", "gateway: {port: 9000}")
-    assert gather("tooldrawer.yaml").servers == ()
+    assert gather("tooldrawer.yaml", trust="all").servers == ()
     assert len(load(".mcp.json").servers) == 1
 
 
@@ -324,7 +324,7 @@ def test_the_mistakes_of_both_files_are_told_at_once(here: Path) -> None:
     write(here / ".mcp.json", '{"mcpServers": {"clock": {}}}')
     write(here / "tooldrawer.yaml", "model: 5")
     with pytest.raises(ConfigError) as caught:
-        gather("tooldrawer.yaml")
+        gather("tooldrawer.yaml", trust="all")
     assert [sentence.split(" ")[0] for sentence in caught.value.mistakes] == [
         "tooldrawer.yaml:1:",
         ".mcp.json:1:",
@@ -334,7 +334,7 @@ def test_the_mistakes_of_both_files_are_told_at_once(here: Path) -> None:
 @pytest.mark.anyio
 async def test_a_list_that_changes_or_appears_is_applied(here: Path, desk: FunctionToolset) -> None:
     write(here / "tooldrawer.yaml", "mcp_servers: {clock: {command: clockd}}")
-    drawer = Drawer.from_config(toolsets=[desk])
+    drawer = Drawer.from_config(toolsets=[desk], trust="all")
     session = drawer.session()
 
     async def names() -> list[str]:

@@ -89,27 +89,48 @@ def _run_command(shell: Shell, name: str, words: Sequence[str]) -> None:
     match name:
         case "chat" | "run":
             _run_agent(shell, words)
-        case "serve" if "--http" in words:
-            with serve_http(shell, *words):
-                pass
         case "serve":
-            _serve_stdio(shell, words)
+            _serve(shell, words)
         case "watch":
-            with serve_http(shell), shell.started("watch") as process:
-                assert process.stderr is not None
-                assert process.stderr.readline().startswith("Watching the gateway ")
-                process.send_signal(signal.SIGINT)
-                assert process.wait() == 130
+            _watch_gateway(shell)
         case "status":
-            with serve_http(shell):
-                assert "github" in _run_to_end(shell, words).out
+            _show_status(shell, words)
         case "approve" | "deny":
             _answer_approval(shell, words)
         case "connect" if "--http" in words:
             with serve_http(shell) as address:
                 _run_to_end(shell, [re.sub(r"^http://.*", address, word) for word in words])
+        case "trust":
+            _trust_folder(shell, words)
         case _:
             _run_to_end(shell, words)
+
+
+def _serve(shell: Shell, words: Sequence[str]) -> None:
+    if "--http" not in words:
+        _serve_stdio(shell, words)
+        return
+    with serve_http(shell, *words):
+        pass
+
+
+def _watch_gateway(shell: Shell) -> None:
+    with serve_http(shell), shell.started("watch") as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("Watching the gateway ")
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+
+
+def _show_status(shell: Shell, words: Sequence[str]) -> None:
+    with serve_http(shell):
+        assert "github" in _run_to_end(shell, words).out
+
+
+def _trust_folder(shell: Shell, words: Sequence[str]) -> None:
+    shell.write("tooldrawer.yaml", "hooks: ['acme:audit']\n", trusted=False)
+    ran = shell.asked(*words, answers=["y"] if list(words) == ["trust"] else [])
+    assert ran.code == 0, ran.err
 
 
 def _answer_approval(shell: Shell, words: Sequence[str]) -> None:

@@ -16,6 +16,9 @@ from tests.faults.place import ROOT, Place
 from tests.faults.waiting import eventually
 from tests.requirements import requirement
 
+NAMED = ("--config", "tooldrawer.yaml")
+"""Trusted, because it is named."""
+
 
 def refused(place: Place, *options: str, **variables: str) -> str:
     """What `serve` says before it gives up."""
@@ -45,13 +48,13 @@ def test_a_file_that_is_not_there_is_named(place: Place) -> None:
 def test_a_scope_that_is_not_there_is_named_with_those_that_are(place: Place) -> None:
     place.settings["scopes"] = {"triage": {"toolsets": ["mcp-well"]}}
     place.write()
-    said = refused(place, "--scope", "triag")
+    said = refused(place, *NAMED, "--scope", "triag")
     assert said == "There is no scope named 'triag'; configured are: triage.\n"
 
 
 def test_a_network_needs_a_token(place: Place) -> None:
     place.write()
-    said = refused(place, "--http", "--host", "0.0.0.0")
+    said = refused(place, *NAMED, "--http", "--host", "0.0.0.0")
     assert "would let in everyone who can reach it. Make a token first with" in said
 
 
@@ -59,7 +62,7 @@ def test_an_address_that_is_taken_is_named(place: Place) -> None:
     place.write()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        assert refused(place, "--http", "--port", port) == (
+        assert refused(place, *NAMED, "--http", "--port", port) == (
             f"Cannot listen on 127.0.0.1:{port}: Address already in use. "
             "Choose another with --host or --port.\n"
         )
@@ -67,14 +70,14 @@ def test_an_address_that_is_taken_is_named(place: Place) -> None:
 
 def test_a_gateway_inside_itself_is_stopped(place: Place) -> None:
     place.write()
-    said = refused(place, TOOLDRAWER_DEPTH="3")
+    said = refused(place, *NAMED, TOOLDRAWER_DEPTH="3")
     assert "one of them starts itself through its own list of servers" in said
 
 
 def test_somebody_who_starts_it_in_a_terminal_is_told_what_it_waits_for(place: Place) -> None:
     place.write()
     keyboard, terminal = os.openpty()
-    command = [sys.executable, "-m", "tooldrawer", "serve"]
+    command = [sys.executable, "-m", "tooldrawer", "serve", *NAMED]
     with (
         subprocess.Popen(
             command,
@@ -98,7 +101,7 @@ def test_somebody_who_starts_it_in_a_terminal_is_told_what_it_waits_for(place: P
 @pytest.mark.parametrize("closed", ["<&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_the_end_of_it_and_no_crash(place: Place, closed: str) -> None:
     place.write()
-    command = f"exec {sys.executable} -m tooldrawer serve {closed}"
+    command = f"exec {sys.executable} -m tooldrawer serve {' '.join(NAMED)} {closed}"
     said = subprocess.run(
         ["sh", "-c", command],
         stdin=subprocess.DEVNULL,

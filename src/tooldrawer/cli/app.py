@@ -17,6 +17,7 @@ from tooldrawer.cli.output import show
 from tooldrawer.cli.run import run
 from tooldrawer.cli.serve import serve
 from tooldrawer.cli.status import status
+from tooldrawer.cli.trust import trust
 from tooldrawer.cli.watch import watch
 
 app = typer.Typer(
@@ -41,6 +42,7 @@ app.command()(approve)
 app.command()(deny)
 app.command(name="import")(import_servers)
 app.command()(connect)
+app.command()(trust)
 app.add_typer(check.app, name="config")
 app.command(name="demo")(demo.demo)
 app.add_typer(bench.app, name="bench")

@@ -28,8 +28,9 @@ def check(
     json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
 ) -> None:
     """Read the configuration and say whether all of it can be used."""
-    file = path or config or configuration.find()
-    found = configuration.gather(file)
+    named = path or config
+    file = named or configuration.find()
+    found = configuration.gather(file, trust="file" if named else "recorded")
     facts = _facts(found)
     for note in found.notes:
         notice(note)

@@ -15,6 +15,7 @@ from tooldrawer.clients.inheritance import own_folders
 from tooldrawer.clients.known import Client, Place
 from tooldrawer.clients.launch import Launch, launch_of_this_program
 from tooldrawer.config.secret_file import SecretFile
+from tooldrawer.config.trust_items import require_trust
 from tooldrawer.errors import ConfigError
 from tooldrawer.gateway.tokens import Tokens
 
@@ -39,6 +40,8 @@ def launch_command(config: Path | None, scope: str | None) -> Launch:
         ConfigError: There is no configuration, or no such scope in it.
     """
     file = (config or configuration.find(lists=True)).absolute()
+    if config is None:  # the client will name the file, and so trust it
+        require_trust(file)
     _check_scope(file, scope)
     arguments = ["serve", "--config", str(file), *(["--scope", scope] if scope else [])]
     launch = dataclasses.replace(

@@ -16,7 +16,9 @@ from tooldrawer.clients.taken import Found, Search, find_servers, servers_of
 from tooldrawer.clients.takeover import Takeover, take_over
 from tooldrawer.config.appending import with_servers, written_servers
 from tooldrawer.config.secret_file import SecretFile
+from tooldrawer.config.trust_items import read_items
 from tooldrawer.config.variables import known_variables
+from tooldrawer.trust import TrustStore
 from tooldrawer.upstream.spec import UpstreamSpec
 
 _FILES = (".json", ".jsonc", ".toml")
@@ -49,6 +51,7 @@ def import_servers(
         if takeover.taken:
             before = None if text is None else text.encode()
             change.write(write, new.encode(), before=before, is_undoable=False)
+            _trust(write, {one.spec.name for one in takeover.taken})
         known = known_variables()
     if json:
         show_json(_facts(takeover, write, known))
@@ -60,6 +63,11 @@ def import_servers(
     _tell(takeover, write)
     if write is not None:
         _tell_variables(takeover, secrets, known)
+
+
+def _trust(file: Path, names: set[str]) -> None:
+    """Trust what was just written: the person asked for it. What was in the file before waits."""
+    TrustStore().add(item for item in read_items(file) if item.path[-1] in names)
 
 
 def _search(source: str | None) -> Search:

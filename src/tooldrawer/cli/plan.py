@@ -39,7 +39,8 @@ class Plan:
             ConfigError: The configuration, the model, the scope or a toolset's name is wrong.
         """
         file = choices.config or _found()
-        config = Config() if file is None else configuration.gather(file)
+        trust = "file" if choices.config else "recorded"
+        config = Config() if file is None else configuration.gather(file, trust=trust)
         _check(choices, config)
         allowed = (*map(Path, config.agent.allow_dirs), *choices.allow_dirs)
         return cls(

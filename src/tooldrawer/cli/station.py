@@ -206,6 +206,7 @@ def _drawer(plan: Plan, core: CoreTools, approver: Approver | None) -> Drawer:
         guardrails=guardrails,
         approver=approver,
         adjust=plan.choices.within,
+        trust="file" if plan.choices.config else "recorded",
     )
 
 

@@ -114,7 +114,7 @@ def _check_scope(scope: str, config: Path | None) -> None:
     except ConfigError:
         notice(f"There is no configuration here, so the scope {scope!r} was not checked.")
         return
-    known = configuration.load(file).scopes
+    known = configuration.gather(file, trust="file" if config else "recorded").scopes
     if scope and scope not in known:
         names = ", ".join(sorted(known)) or "none"
         raise ConfigError(f"There is no scope named {scope!r} in {file}; configured are: {names}.")

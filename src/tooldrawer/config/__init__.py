@@ -16,17 +16,17 @@ from tooldrawer.config.settings import (
 )
 
 if TYPE_CHECKING:
-    from tooldrawer.config.loading import find, gather, load, parse, sources
+    from tooldrawer.config.loading import Trust, find, gather, load, parse, sources
     from tooldrawer.config.watched_file import WatchedFile
 
 __all__ = [
-    "ActivityOptions", "AgentOptions", "Config", "GatewayOptions", "ModelOptions", "WatchedFile",
-    "find", "gather", "load", "parse", "sources",
+    "ActivityOptions", "AgentOptions", "Config", "GatewayOptions", "ModelOptions", "Trust",
+    "WatchedFile", "find", "gather", "load", "parse", "sources",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
-    if name in ("find", "gather", "load", "parse", "sources"):
+    if name in ("Trust", "find", "gather", "load", "parse", "sources"):
         # Not a module called `load`: importing it would put it in the place of the function.
         return getattr(import_module("tooldrawer.config.loading"), name)
     if name == "WatchedFile":

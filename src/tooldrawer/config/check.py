@@ -30,7 +30,7 @@ def checked(value: Json, *, secret: Collection[Path] = ()) -> tuple[FileShape, l
         return _validated(value), []
     except pydantic.ValidationError as error:
         mistakes = list(_mistakes(error, value, secret))
-    return _validated(_without(value, [mistake.path for mistake in mistakes])), mistakes
+    return _validated(without(value, [mistake.path for mistake in mistakes])), mistakes
 
 
 def _validated(value: Json) -> FileShape:
@@ -59,7 +59,7 @@ def _may_be_secret(path: Path) -> bool:
     return len(path) < 3 or path[2] in _SECRET_KEYS
 
 
-def _without(value: Json, paths: Collection[Path]) -> Json:
+def without(value: Json, paths: Collection[Path]) -> Json:
     """The file without those keys; of a list all or nothing, so that positions stay right."""
     if not isinstance(value, dict):
         return {}
@@ -69,7 +69,7 @@ def _without(value: Json, paths: Collection[Path]) -> Json:
         if not below:
             kept[key] = item
         elif isinstance(item, dict) and all(below):
-            kept[key] = _without(item, below)
+            kept[key] = without(item, below)
     return kept
 
 

@@ -28,6 +28,8 @@ class Mistake:
     """Not the value is wrong: there is no such key."""
     variable: str = ""
     """The environment variable that is missing, if that is all."""
+    is_untrusted: bool = False
+    """Nothing is wrong with it; the user has not trusted it yet."""
 
 
 class Document:

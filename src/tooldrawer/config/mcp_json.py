@@ -1,7 +1,7 @@
 """`mcpServers` files, as Claude Code, Cursor, VS Code and others write them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import cast
 
@@ -10,16 +10,15 @@ from tooldrawer.config.document import Mistake, Path
 from tooldrawer.config.entry import EntryReader
 from tooldrawer.config.itself import is_gateway
 from tooldrawer.config.jsonc import JsonText, Member, line_of
+from tooldrawer.config.list_key import list_key
 from tooldrawer.config.sentences import key_shown
 from tooldrawer.config.server_names import server_names
 from tooldrawer.config.server_problems import start_problem
 from tooldrawer.config.settings import GatewayOptions
+from tooldrawer.config.trust_items import Trusts, server_item, untrusted
 from tooldrawer.config.words import quoted, shown
 from tooldrawer.tool import Json
 from tooldrawer.upstream.spec import UpstreamSpec
-
-LISTS = ("mcpServers", "servers")
-"""Where the servers stand; the second is what VS Code calls it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,19 +30,13 @@ class ServerList:
     mistakes: tuple[Mistake, ...] = ()
 
 
-def list_key(value: Json) -> str | None:
-    """Under which key the file has servers; nothing when it is no list of servers."""
-    if not isinstance(value, dict):
-        return None
-    return next((key for key in LISTS if key in value), None)
-
-
 def server_list(
     document: JsonText,
     *,
     name: str,
     environment: Mapping[str, str],
     gateway: GatewayOptions,
+    trusts: Trusts | None = None,
 ) -> ServerList:
     """The servers of `document`, the file `name`; those that are the gateway itself are left out.
 
@@ -73,7 +66,9 @@ def server_list(
         if spec.name != given:
             notes.append(f"{start} is called {quoted(spec.name)} here.")
         unfilled = {mistake.path for mistake in filling.mistakes}
+        item = server_item((key, given), entry, str(FilePath(name).resolve()))
         mistakes = [
+            *untrusted((item,) if item else (), trusts, name),
             *(mistake for mistake in twice if mistake.path == place),
             # A value that could not be filled would only be complained about a second time.
             *(mistake for mistake in reader.mistakes if mistake.path not in unfilled),
@@ -81,7 +76,7 @@ def server_list(
         ]
         if problem := start_problem(mistakes, document.line, name):
             spec = UpstreamSpec(name=spec.name, enabled=spec.enabled, problem=problem)
-        servers.append(spec)
+        servers.append(replace(spec, fingerprint=item.fingerprint if item and trusts else ""))
     return ServerList(servers=tuple(servers), notes=tuple(notes))
 
 

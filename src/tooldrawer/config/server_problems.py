@@ -6,6 +6,7 @@ from dataclasses import replace
 from tooldrawer.config.document import Mistake, Path
 from tooldrawer.config.sentences import sentences
 from tooldrawer.config.server_names import server_names
+from tooldrawer.config.trust_items import trust_command
 from tooldrawer.tool import Json
 from tooldrawer.upstream.spec import StartProblem, UpstreamSpec
 
@@ -23,8 +24,11 @@ def start_problem(
     if all(each.variable for each in mistakes):
         are = "s" if len(variables) > 1 else ""
         reason = f"missing environment variable{are}: {', '.join(variables)}"
+    command = ""
+    if any(each.is_untrusted for each in mistakes):
+        reason, command = "a person has to trust it first", trust_command(name)
     details = tuple(sentences(mistakes, line_of, name))
-    return StartProblem(reason=reason, details=details, variables=variables)
+    return StartProblem(reason=reason, details=details, variables=variables, command=command)
 
 
 def split_by_server(

@@ -8,13 +8,15 @@ import anyio
 from tooldrawer.config.document import Document
 from tooldrawer.config.loading import sources
 from tooldrawer.errors import ConfigError
+from tooldrawer.trust import TrustStore
 
 _QUIET_S = 0.2
 """A file that was changed less than this ago may still be being written."""
 _MAX_WAITS = 10
 _SERVERS = "mcp_servers"
 
-Stamp = tuple[tuple[int, int, int] | None, ...]
+_FileState = tuple[int, int, int] | None
+Stamp = tuple[object, ...]
 
 
 class WatchedFile:
@@ -23,6 +25,8 @@ class WatchedFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._sources = sources(path)
+        self._trust = TrustStore()
+        self._trusted: tuple[_FileState, tuple[str, ...]] = (None, ())
         self.seen = self.stamp()
         """The state that was last read."""
         self.applied = _read(path)
@@ -33,17 +37,27 @@ class WatchedFile:
         return self.stamp() != self.seen
 
     def stamp(self) -> Stamp:
-        """What differs after any change of the files."""
-        return tuple(map(_stat, self._sources))
+        """What differs after any change of the files, or of what the user trusts in them."""
+        return (*map(_stat, self._sources), self._list_trusted())
 
     async def wait_until_quiet(self) -> None:
         """Wait while the files are being written, for a moment at most."""
         for _ in range(_MAX_WAITS):
-            written = max((each[0] for each in self.stamp() if each), default=0) / 1e9
+            states = map(_stat, self._sources)
+            written = max((each[0] for each in states if each), default=0) / 1e9
             age = time() - written
             if not 0 <= age < _QUIET_S:  # a date in the future says nothing
                 return
             await anyio.sleep(_QUIET_S - age)
+
+    def _list_trusted(self) -> tuple[str, ...]:
+        """Return the fingerprints of these files only: others concern other folders."""
+        state = _stat(self._trust.path)
+        if state != self._trusted[0]:
+            own = {str(file.resolve()) for file in self._sources}
+            found = (each.fingerprint for each in self._trust.items() if each.file in own)
+            self._trusted = (state, tuple(found))
+        return self._trusted[1]
 
     def check_complete(self) -> str:
         """Return the text of the file, unless it looks half-written.
@@ -84,7 +98,7 @@ def _read(path: Path) -> str:
         return ""
 
 
-def _stat(file: Path) -> tuple[int, int, int] | None:
+def _stat(file: Path) -> _FileState:
     try:
         found = file.stat()
     except OSError:

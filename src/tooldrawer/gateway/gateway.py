@@ -142,7 +142,8 @@ class Gateway:
             # Nobody chose a threshold: show the drawer at work rather than tools that stay out.
             config = Config(assembly=AssemblyPolicy(enabled="on"))
             return cls(Drawer(given, config=adjust(config)), pending, scope=scope)
-        drawer = Drawer.from_config(found, toolsets=given, adjust=adjust)
+        trust = "recorded" if path is None else "file"
+        drawer = Drawer.from_config(found, toolsets=given, adjust=adjust, trust=trust)
         gateway = cls(drawer, pending, scope=scope)
         gateway.config_path = str(found.absolute())
         return gateway

@@ -19,6 +19,8 @@ class StartProblem:
     """Sentences for a person: file, line, key, what was found and what was expected."""
     variables: tuple[str, ...] = ()
     """The environment variables that are missing."""
+    command: str = ""
+    """The command with which a person lets it start, when it only waits for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,8 @@ class UpstreamSpec:
     """Whether it is started by the first call of one of its tools, when they are known already."""
     problem: StartProblem | None = None
     """Why it is not started; its other settings mean nothing then."""
+    fingerprint: str = field(default="", repr=False, compare=False)
+    """Under which it was trusted; nothing when its file as a whole is the user's."""
 
     @property
     def toolset(self) -> str:
