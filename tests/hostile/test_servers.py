@@ -162,3 +162,44 @@ async def test_a_list_that_changes_all_the_time_is_told_to_nobody_else(
     async with neighbours(tmp_path, {"habits": ["changing"]}, transport) as place:
         for _ in range(3):
             await use_everything(place)
+
+
+async def test_late_notifications_reach_nobody_else(tmp_path: Path, transport: str) -> None:
+    offer = {"tools": [tool(f"{WORD}_find")], "habits": ["late"]}
+    async with neighbours(tmp_path, offer, transport) as place:
+        for _ in range(3):
+            await use_everything(place)
+
+
+async def test_questions_that_nothing_called_for_reach_nobody_else(tmp_path: Path) -> None:
+    offer = {"tools": [tool(f"{WORD}_find")], "habits": ["asking"]}
+    async with neighbours(tmp_path, offer, "stdio") as place:
+        for _ in range(3):
+            await use_everything(place)
+
+
+def nested(levels: int) -> Json:
+    value: Json = WORD
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@requirement("DSP-10")
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"content": [], "structuredContent": {"values": [WORD] * 200_000}},
+        {"content": [{"type": "text", "text": WORD}] * 20_000},
+        {"content": [{"type": "text", "text": WORD * 500_000}]},
+        {"content": [], "structuredContent": {"deep": nested(900)}},
+        {"content": [{"type": "image", "mimeType": WORD, "data": "A" * 6_000_000}]},
+    ],
+    ids=["values", "blocks", "text", "levels", "picture"],
+)
+async def test_large_results_do_not_keep_others_waiting(
+    tmp_path: Path, transport: str, result: Document
+) -> None:
+    offer = {"tools": [tool(f"{WORD}_find")], "result": result}
+    async with neighbours(tmp_path, offer, transport) as place:
+        await use_everything(place)
