@@ -97,7 +97,7 @@ def test_a_value_that_one_client_has_is_used_for_anothers_variable(shell: Shell)
 def test_secrets_are_copied_on_request_only(desk: Shell) -> None:
     desk.run("import", "--write", "x.yaml", "--with-secrets")
     assert SECRET in (desk.folder / "x.yaml").read_text(encoding="utf-8")
-    assert not (desk.folder / "data").exists()
+    assert not (desk.folder / "data" / "tooldrawer" / "secrets.json").exists()
 
 
 def test_one_client_or_one_file_can_be_asked_for(desk: Shell) -> None:
