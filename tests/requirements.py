@@ -38,7 +38,7 @@ REQUIREMENTS = {
     "SCOPE-3": Requirement("The dispatcher itself refuses what is out of scope, as if unknown."),
     "SCOPE-4": Requirement("A child's scope is an intersection; no session changes another."),
     "SCOPE-5": Requirement("Scope belongs to the principal, not to a connection."),
-    "SCOPE-6": Requirement("One admission check covers everything that a server offers.", is_open=True),
+    "SCOPE-6": Requirement("One admission check covers everything that a server offers."),
     "SCOPE-7": Requirement("Patterns match server and tool names separately, whole, without case."),
     "ACT-1": Requirement("off passes through, on is active with anything deferrable, auto by cost."),
     "ACT-2": Requirement("Inactive is pass-through: same objects, order and bytes."),

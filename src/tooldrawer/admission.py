@@ -69,6 +69,15 @@ class Admission:
         is_toolless_server = name.startswith(UPSTREAM_PREFIX) and not self.snapshot.listed_by(name)
         return is_toolless_server and self.scope.admits_everything_of(name, naming)
 
+    def hides(self, name: str) -> bool:
+        """Whether the toolset is there and nothing of it may be shown."""
+        return name in self.snapshot.toolsets and not self.admits_toolset(name)
+
+    def toolsets(self) -> tuple[str, ...]:
+        """All toolsets that may be shown, whether they offer anything at the moment or not."""
+        names = {*self.scope.named_toolsets, *self.snapshot.toolsets}
+        return tuple(sorted(filter(self.admits_toolset, names)))
+
     def admits(self, item: Tool) -> bool:
         """Whether a prompt or a resource, described as a tool, may be shown and used.
 

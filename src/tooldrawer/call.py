@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Never, Self, cast
 
-from tooldrawer.tool import Json, JsonObject, Tool
+from tooldrawer.tool import Json, JsonObject, Kind, Tool
 
 _FROZEN = "Arguments are frozen; pass a changed copy on with call.with_arguments({...})."
 
@@ -118,6 +118,8 @@ class ToolCall:
     """On whose behalf it is made; empty for the process itself."""
     has_conversation: bool = True
     """Whether the calls of its session are one conversation; some clients cannot be told apart."""
+    kind: Kind = "tool"
+    """Whether it runs a tool, gets a prompt or reads a resource."""
 
     def with_arguments(self, arguments: JsonObject) -> Self:
         """The same call with other arguments: how a hook changes them."""

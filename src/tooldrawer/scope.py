@@ -48,6 +48,11 @@ class Scope:
             and (self.parent is None or self.parent.admits(tool))
         )
 
+    def denies(self, tool: Tool) -> bool:
+        """Whether a pattern of `deny` is about `tool`, here or in an ancestor."""
+        is_denied = tool_matches(tool, self.deny, forbids=True)
+        return is_denied or (self.parent is not None and self.parent.denies(tool))
+
     def can_admit(self, toolset: str, naming: ServerNaming | None = None) -> bool:
         """Whether a tool of `toolset` could exist here: what decides if it is worth waiting for."""
         allowed, is_open = self._reach(toolset, naming or ServerNaming())

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from time import monotonic, perf_counter
 from types import TracebackType
 from typing import Self, assert_never
@@ -11,7 +10,6 @@ import anyio
 import anyio.lowlevel
 
 from tooldrawer.activity import Assembled, CallRefused, Described, Searched, Stamp
-from tooldrawer.admission import Admission
 from tooldrawer.assembly import Assembly
 from tooldrawer.bridge import (
     CallTool,
@@ -44,7 +42,7 @@ from tooldrawer.parts import Parts, PartsSource
 from tooldrawer.scope import Scope
 from tooldrawer.search.run import run_search, search_failures_as_text
 from tooldrawer.tokens import compact
-from tooldrawer.tool import Json, Tool
+from tooldrawer.tool import Json, JsonObject, Tool
 from tooldrawer.turn import Host, Turn, Turns
 from tooldrawer.wire.provider_calls import Calls, read_call
 
@@ -225,16 +223,9 @@ class Session:
             context_length=self.context_length,
             catalogs=parts.catalogs,
             costs=parts.costs,
-            toolsets=partial(self._toolsets, parts),
+            admission=lambda: self._view().admission(self.scope),
             native=self.native,
         )
-
-    def _toolsets(self, parts: Parts) -> tuple[str, ...]:
-        """The toolsets of this scope, whether they offer anything at the moment or not."""
-        scope, view = self.scope, self._view()
-        admission = Admission(scope=scope, snapshot=view.snapshot, catalog=view.catalog)
-        names = {*scope.named_toolsets, *(toolset.name for toolset in parts.registry)}
-        return tuple(sorted(filter(admission.admits_toolset, names)))
 
     async def _answer(self, name: str, arguments: Json, parts: Parts, call_id: str) -> ToolResult:
         if str(name) != parts.policy.names.search:
@@ -279,10 +270,15 @@ class Session:
         )
         return self._rests.shortened(result, most=most, how_to_read_on=how)
 
+    async def fetch(self, name: str, arguments: JsonObject, view: Callable[[], View]) -> ToolResult:
+        """Get a prompt or a resource, the tool `name` of `view`; raises as the dispatcher does."""
+        parts, caller = await self._parts(), replace(self._caller, view=view)
+        result = await parts.dispatcher.run(name, arguments, caller=caller)
+        most, how = parts.limits.result_max_chars, self._how_to_read_on(parts)
+        return self._rests.shortened_text(result, most=most, how_to_read_on=how)
+
     def _how_to_read_on(self, parts: Parts) -> str:
-        shown = self._turns.last
-        has_call = shown is None or (shown.assembly.active and not shown.native)
-        return how_to_read_on(parts.policy.names.call if has_call else "")
+        return how_to_read_on(parts.policy.names.call if self._turns.has_call_tool else "")
 
     async def _search(self, request: SearchTools, parts: Parts) -> ToolResult:
         counter = self._search_limit if self._caller.has_conversation else SearchLimit(monotonic)
@@ -356,7 +352,7 @@ class Session:
         else:
             reply = nothing_fits(
                 available=available,
-                toolsets=self._toolsets(parts),
+                toolsets=self._view().admission(self.scope).toolsets(),
                 names=parts.policy.names,
                 counter=parts.counter,
                 max_tokens=room,

@@ -9,6 +9,7 @@ from typing import Literal, Self, TypeAlias, cast
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
 Shape: TypeAlias = Literal["mcp", "openai", "anthropic"]
+Kind: TypeAlias = Literal["tool", "prompt", "resource"]
 
 NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 UPSTREAM_PREFIX = "mcp-"
@@ -54,6 +55,8 @@ class Tool:
     """The definition as it arrived, so that fields nobody here knows go out again."""
     shape: Shape = "mcp"
     """Whose words `raw` is in."""
+    kind: Kind = "tool"
+    """What a server offers it as: a gateway runs prompts and resources as it runs tools."""
     _fingerprint: str = field(default="", init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
@@ -144,6 +147,7 @@ class Tool:
             parts = (
                 self.name, self.source, self.local_name, self.trusted, self.description,
                 self.parameters, self.annotations, self.raw,
+                *(() if self.kind == "tool" else (self.kind,)),
             )  # fmt: skip
             text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
             digest = blake2b(text.encode(), digest_size=16).hexdigest()

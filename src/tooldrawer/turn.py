@@ -1,12 +1,13 @@
 """What a turn's array was made of, and why it may stay as it is."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 import anyio.to_thread
 
+from tooldrawer.admission import Admission
 from tooldrawer.assembly import Assembly, AssemblyPolicy, assemble
 from tooldrawer.catalog import Catalog
 from tooldrawer.catalogs import Catalogs
@@ -54,18 +55,35 @@ class Turn:
         return same and self.context_length == context
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listing:
+    """A listing that a model has seen."""
+
+    scope: Scope
+    policy: AssemblyPolicy
+    text: str
+    toolsets: tuple[str, ...]
+    """Those of the scope when it was written."""
+
+    def holds_for(self, scope: Scope, policy: AssemblyPolicy, admission: Admission) -> bool:
+        """Whether it may be shown again: with no toolset that the scope has come to hide."""
+        is_same = (self.scope, self.policy) == (scope, policy)
+        return is_same and not any(map(admission.hides, self.toolsets))
+
+
 class Turns:
     """Decides each turn anew, and keeps what must not change in between."""
 
     def __init__(self, host: Host | None) -> None:
         self._host = host
         self._last: Turn | None = None
-        self._listing: tuple[Scope, AssemblyPolicy, str] | None = None
+        self._listing: _Listing | None = None
 
     @property
-    def last(self) -> Turn | None:
-        """What was decided last; nothing before the first time."""
-        return self._last
+    def has_call_tool(self) -> bool:
+        """Whether the model calls deferred tools through the bridge, as far as is known."""
+        last = self._last
+        return last is None or (last.assembly.active and not last.native)
 
     async def decided(
         self,
@@ -76,23 +94,25 @@ class Turns:
         context_length: int | None,
         catalogs: Catalogs,
         costs: SchemaCosts,
-        toolsets: Callable[[], Sequence[str]],
+        admission: Callable[[], Admission],
         native: bool = False,
     ) -> Turn:
-        """The last turn itself when nothing changed; then nobody asks for the toolsets either."""
+        """The last turn itself when nothing changed; then `admission` is not asked for either."""
         last = self._last
         same = last is not None and last.holds_for(catalog, policy, context_length, native=native)
         if last and same and last.kept_closed == self._why_closed(last.plain):
             return last
-        kept = self._listing
+        admitted, kept = admission(), self._listing
+        if kept is not None and not kept.holds_for(scope, policy, admitted):
+            kept = None
         decide = partial(
             assemble,
             catalog.tools,
             policy,
             context_length=context_length,
             costs=costs,
-            toolsets=toolsets(),
-            listed=kept[2] if kept and kept[:2] == (scope, policy) else None,
+            toolsets=admitted.toolsets(),
+            listed=kept.text if kept else None,
             native=native,
         )
         big = len(catalog) > _WORTH_A_THREAD
@@ -102,8 +122,11 @@ class Turns:
         searched = catalog
         if assembly.active:
             # The listing is in the cached prompt: once given it stays, whatever comes and goes
-            # behind it, for as long as the scope and the settings do.
-            self._listing = (scope, policy, assembly.listing)
+            # behind it, for as long as the scope and the settings do. Only a toolset of which
+            # the scope admits nothing any more must not be named.
+            self._listing = kept or _Listing(
+                scope=scope, policy=policy, text=assembly.listing, toolsets=admitted.toolsets()
+            )
             searched = catalogs.part(catalog, assembly.deferred)
         self._last = Turn(
             catalog=catalog,

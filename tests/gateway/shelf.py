@@ -154,6 +154,10 @@ class Shelf:
             threading.Thread(target=self.waver, args=(identity, Path(given["gate"]))).start()
         elif params["name"] == "wait":
             threading.Thread(target=self.wait, args=(identity, Path(given["gate"]))).start()
+        elif params["name"].startswith("say"):
+            line = {"level": "error", "data": f"a line of {self.name}"}
+            self.send(method="notifications/message", params=line)
+            self.answer(identity, {"content": [{"type": "text", "text": f"said by {self.name}"}]})
         elif params["name"] == "fall":
             os._exit(1)
         elif params["name"] != "hang":

@@ -155,6 +155,12 @@ async def test_prompts_and_resources_outside_the_scope_cannot_be_had(
             reference = types.PromptReference(type="ref/prompt", name="mcp_vault_vault_prompt")
             with pytest.raises(MCPError, match="There is no prompt of that name"):
                 await client.complete(reference, {"name": "a", "value": "b"})
+            if (
+                form == "both"
+            ):  # its patterns admit some names only, and no address that is unlisted
+                with pytest.raises(MCPError, match="There is no resource at that address"):
+                    await client.read_resource("vault://1")
+                return
             # With one server in the scope, an address that nobody listed is that server's affair.
             read = await client.read_resource("vault://1")
     (content,) = read.contents

@@ -66,6 +66,8 @@ class CallStarted(Happening):
     argument_tokens: int
     call: str = ""
     """The model's id of the call: tells those apart that run at the same time."""
+    kind: str = "tool"
+    """Or `prompt` or `resource`, which a client of the gateway asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

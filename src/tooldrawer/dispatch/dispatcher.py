@@ -19,6 +19,7 @@ from tooldrawer.activity import (
     Emit,
     Stamp,
 )
+from tooldrawer.admission import Admission
 from tooldrawer.call import ToolCall, ToolResult, freeze, is_deeper, thawed
 from tooldrawer.catalog import Catalog
 from tooldrawer.dispatch.cancellation import is_stray
@@ -58,6 +59,10 @@ class View:
 
     catalog: Catalog
     snapshot: Snapshot
+
+    def admission(self, scope: Scope) -> Admission:
+        """What else than tools a session of this scope may be shown."""
+        return Admission(scope=scope, snapshot=self.snapshot, catalog=self.catalog)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +150,7 @@ class Dispatcher:
             session=caller.session,
             principal=caller.principal,
             has_conversation=caller.has_conversation,
+            kind=tool.kind,
         )
         self._emit(
             CallStarted(
@@ -154,6 +160,7 @@ class Dispatcher:
                 arguments=frozen,
                 argument_tokens=tokens,
                 call=call_id,
+                kind=tool.kind,
             )
         )
         return await self._reported(tool, call, caller, started)

@@ -71,6 +71,16 @@ class Rests:
         others = (block for block in fitting.content if block.get("type") != "text")
         return replace(fitting, content=(*first.content, *others))
 
+    def shortened_text(self, result: ToolResult, *, most: int, how_to_read_on: str) -> ToolResult:
+        """The same for the text alone; all other blocks stay as they are."""
+        others = tuple(block for block in result.content if block.get("type") != "text")
+        texts = tuple(block for block in result.content if block.get("type") == "text")
+        short = self.shortened(
+            replace(result, content=texts), most=most, how_to_read_on=how_to_read_on
+        )
+        is_whole = short.content == texts
+        return result if is_whole else replace(short, content=(*short.content, *others))
+
     def _is_too_much(self) -> bool:
         return len(self._texts) > 1 and sum(map(len, self._texts.values())) > self._keep_chars
 

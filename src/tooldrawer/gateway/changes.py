@@ -1,6 +1,5 @@
 """Telling clients that what they listed has changed, in the words of their era."""
 
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,8 +56,10 @@ class _Connection:
 class Changes:
     """Who is to be told what. The scopes keep apart: a change in one says nothing in another."""
 
-    def __init__(self) -> None:
-        self._audiences: defaultdict[str, _Audience] = defaultdict(_Audience)
+    def __init__(self, opened: Callable[[str], None] = lambda _: None) -> None:
+        """`opened` is called when a scope gets its first listener."""
+        self._opened = opened
+        self._audiences: dict[str, _Audience] = {}
 
     def scopes(self) -> Iterable[str]:
         """The scopes that have ever had a listener."""
@@ -68,7 +69,7 @@ class Changes:
         """Remember a client of the handshake era until its connection ends."""
         # The connection is the only thing that knows its own end, and the SDK hides it.
         connection = ctx.session._connection  # pyright: ignore[reportPrivateUsage]
-        known = self._audiences[principal.scope].connections
+        known = self._audience(principal.scope).connections
         if connection not in known:
             known[connection] = _Connection(ctx.session)
             connection.exit_stack.callback(known.pop, connection, None)
@@ -93,22 +94,28 @@ class Changes:
 
     def _known(self, ctx: Context, principal: Principal) -> _Connection | None:
         connection = ctx.session._connection  # pyright: ignore[reportPrivateUsage]
-        return self._audiences[principal.scope].connections.get(connection)
+        return self._audience(principal.scope).connections.get(connection)
 
     async def listen(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams, principal: Principal
     ) -> types.SubscriptionsListenResult:
         """Serve one `subscriptions/listen` of the stateless era."""
-        return await self._audiences[principal.scope].listening(ctx, params)
+        return await self._audience(principal.scope).listening(ctx, params)
 
     async def tell(self, scope: str, event: ServerEvent) -> None:
         """Tell everyone of `scope`; nobody who is slow holds up the others."""
-        audience = self._audiences[scope]
+        audience = self._audience(scope)
         await audience.bus.publish(event)
         async with anyio.create_task_group() as tasks:
             for connection in tuple(audience.connections.values()):
                 if notification := _notification(event, connection):
                     tasks.start_soon(_send, connection.session, notification)
+
+    def _audience(self, scope: str) -> _Audience:
+        if scope not in self._audiences:
+            self._audiences[scope] = _Audience()
+            self._opened(scope)
+        return self._audiences[scope]
 
     def close(self) -> None:
         """End the streams of those who listen, so that they know it was meant."""

@@ -34,6 +34,8 @@ from tooldrawer.gateway.changes import Changes
 from tooldrawer.gateway.control import Control
 from tooldrawer.gateway.handlers import Handlers
 from tooldrawer.gateway.introduction import introduction
+from tooldrawer.gateway.items import admits_item
+from tooldrawer.gateway.offer_changes import OfferChanges
 from tooldrawer.gateway.parking import Parking
 from tooldrawer.gateway.pending import Pending
 from tooldrawer.gateway.principal import Principal
@@ -86,15 +88,14 @@ class Gateway:
         self._stale: set[str] = set()
         self._news: set[tuple[str, ServerEvent]] = set()
         """The scopes of which somebody has a list that holds no longer."""
-        self._serving: dict[str, frozenset[str]] = {}
-        """Which servers are there for what else than tools."""
         self._wait = wait
         self._deadline = 0.0
         self._changed = anyio.Event()
         self.sessions = Sessions(drawer, self.stance, max_sessions=lambda: self._quotas().sessions)
         self.quotas = Quotas(self._quotas)
-        self.changes = Changes()
-        self.prompts = Prompts(self.upstreams, template=lambda: drawer.config.name_template)
+        self._offers = OfferChanges(self.upstreams, self.admission)
+        self.changes = Changes(self._offers.watch)
+        self.prompts = Prompts(self.upstreams)
         self.resources = Resources(self.upstreams)
         self.subscriptions = Subscriptions()
         self.parking: Parking
@@ -294,10 +295,6 @@ class Gateway:
         self.prompts.forget(upstream)
         self.resources.forget(upstream)
         self._changed.set()
-        before, now = self._serving.get(upstream.name, frozenset()), _lists(upstream)
-        self._serving[upstream.name] = now
-        for kind in before ^ now:
-            self._tell(upstream.name, _LISTS[kind]())
 
     def _on_notified(self, upstream: Upstream, method: str, params: JsonObject) -> None:
         match method:
@@ -308,8 +305,9 @@ class Gateway:
                 self.resources.forget(upstream)
                 self._tell(upstream.name, ResourcesListChanged())
             case "notifications/resources/updated":
-                for scope, uri in self.subscriptions.of(upstream, str(params.get("uri"))):
-                    self._tasks.start_soon(self.changes.tell, scope, ResourceUpdated(uri=uri))
+                for item, (scope, uri) in self.subscriptions.of(upstream, str(params.get("uri"))):
+                    if admits_item(self.admission(scope), item):
+                        self._tasks.start_soon(self.changes.tell, scope, ResourceUpdated(uri=uri))
             case "notifications/tools/list_changed" if self.drawer.parts.policy.enabled == "off":
                 # What the server says passes through too, also when its list is the same again.
                 self._stale.update(self._scopes_of(upstream.name))
@@ -346,9 +344,8 @@ class Gateway:
             stale, self._stale = self._stale, set()
             for scope in stale.intersection(self.changes.scopes()):
                 await self.changes.tell(scope, ToolsListChanged())
-            for gone in self._serving.keys() - {each.name for each in self.upstreams()}:
-                for kind in self._serving.pop(gone):
-                    self._tell(gone, _LISTS[kind]())
+            for scope, kind in tuple(self._offers.find()):
+                await self.changes.tell(scope, _LISTS[kind]())
 
     async def _follow(self) -> None:
         """Apply a changed configuration also while nobody calls."""
@@ -376,13 +373,6 @@ class Gateway:
             await in_flight.none()
         for _ in range(_TURNS):
             await anyio.lowlevel.checkpoint()
-
-
-def _lists(upstream: Upstream) -> frozenset[str]:
-    """What a server has lists of besides tools, now."""
-    if upstream.status.state != "up":
-        return frozenset()
-    return frozenset(kind for kind in _LISTS if upstream.capabilities.get(kind) is not None)
 
 
 def _about(shown: Shown) -> JsonObject:

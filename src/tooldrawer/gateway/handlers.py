@@ -15,11 +15,19 @@ from tooldrawer.activity import CallRefused, Event
 from tooldrawer.admission import Admission
 from tooldrawer.bridge import BridgeNames, CallTool, DescribeTools, SearchTools, parse
 from tooldrawer.call import ToolResult
-from tooldrawer.errors import CallRejected, ServerRefused, ToolFailed, UnknownTool
+from tooldrawer.errors import (
+    CallRejected,
+    InvalidArguments,
+    ServerRefused,
+    ToolFailed,
+    UnknownTool,
+)
+from tooldrawer.gateway import item_calls
 from tooldrawer.gateway.changes import Changes
 from tooldrawer.gateway.clients import Caller, Context, Handshaken, is_modern
 from tooldrawer.gateway.envelope import readable, whole
 from tooldrawer.gateway.flight import InFlight
+from tooldrawer.gateway.items import Item
 from tooldrawer.gateway.levels import Levels
 from tooldrawer.gateway.lists import Raw, Upstreams
 from tooldrawer.gateway.parking import Parking, Stateless
@@ -43,6 +51,10 @@ _TTL = 60_000
 _FRESH = {"ttlMs": 0, "cacheScope": "private"}
 _PATIENCE = 5.0
 """Seconds that servers may keep a client waiting that wants to listen."""
+
+
+ItemCall = Callable[[Session, Item, Raw, Callable[[], Admission]], Awaitable[Raw]]
+"""Gets a prompt or reads a resource in a session."""
 
 
 class Desk(Protocol):
@@ -220,8 +232,8 @@ class Handlers:
         found = await self._desk.prompts.find(self._admission(ctx), params.name)
         if found is None:
             raise MCPError(types.INVALID_PARAMS, "There is no prompt of that name; list them.")
-        upstream, name = found
-        return await self._passed_on(ctx, upstream, {**_plain(ctx.params), "name": name})
+        work = self._item_work(ctx, item_calls.get_prompt, found)
+        return await self._served(ctx, work)
 
     async def list_resources(self, ctx: Context, _: object) -> Raw:
         """`resources/list` of all servers."""
@@ -235,19 +247,19 @@ class Handlers:
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> Raw:
         """`resources/read` from whoever answers to the address."""
-        upstream, uri = await self._holder(ctx, str(params.uri))
-        result = await self._passed_on(ctx, upstream, {**_plain(ctx.params), "uri": uri})
+        item = await self._holder(ctx, str(params.uri))
+        result = await self._served(ctx, self._item_work(ctx, item_calls.read_resource, item))
         return whole({**_FRESH, **result}, "contents")
 
     async def subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> Raw:
         """`resources/subscribe` of the handshake era."""
         principal, uri, desk = self.principal(ctx), str(params.uri), self._desk
         if not desk.changes.follows(ctx, principal, uri):
-            upstream, plain = await self._holder(ctx, uri)
+            item = await self._holder(ctx, uri)
             wish = (principal.scope, uri)
             with _as_protocol_errors():
-                await desk.subscriptions.add(upstream, plain, wish)
-            leave = partial(desk.subscriptions.remove, upstream, plain, wish)
+                await desk.subscriptions.add(item, wish)
+            leave = partial(desk.subscriptions.remove, item, wish)
             desk.changes.follow(ctx, principal, uri, leave)
         return {}
 
@@ -263,13 +275,11 @@ class Handlers:
             found = await self._desk.prompts.find(self._admission(ctx), ref.name)
             if found is None:
                 raise MCPError(types.INVALID_PARAMS, "There is no prompt of that name; list them.")
-            upstream, key, name = found[0], "name", found[1]
+            key = "name"
         else:
-            upstream, name = await self._holder(ctx, ref.uri)
-            key = "uri"
-        return await self._passed_on(
-            ctx, upstream, {**request, "ref": {**request["ref"], key: name}}
-        )
+            found, key = await self._holder(ctx, ref.uri), "uri"
+        asked = {**request, "ref": {**request["ref"], key: found.address}}
+        return await self._served(ctx, partial(found.upstream.request, ctx.method, asked))
 
     async def set_level(self, ctx: Context, params: types.SetLevelRequestParams) -> Raw:
         """`logging/setLevel` of the handshake era, passed on to every server that logs."""
@@ -304,7 +314,7 @@ class Handlers:
         """`notifications/initialized`: from now on this client is told of changes."""
         self._desk.changes.joined(ctx, self.principal(ctx))
 
-    async def _holder(self, ctx: Context, uri: str) -> tuple[Upstream, str]:
+    async def _holder(self, ctx: Context, uri: str) -> Item:
         found = await self._desk.resources.find(self._admission(ctx), uri)
         if found is None:
             message = "There is no resource at that address; list them."
@@ -318,13 +328,22 @@ class Handlers:
             return
         subscriptions, wish = self._desk.subscriptions, (self.principal(ctx).scope, uri)
         with suppress(ToolFailed):
-            await subscriptions.add(*found, wish)
-            following.push_async_callback(subscriptions.remove, *found, wish)
+            await subscriptions.add(found, wish)
+            following.push_async_callback(subscriptions.remove, found, wish)
 
-    async def _passed_on(self, ctx: Context, upstream: Upstream, params: Raw) -> Raw:
+    def _item_work(self, ctx: Context, run: ItemCall, item: Item) -> Callable[[], Awaitable[Raw]]:
+        """Get a prompt or read a resource in the client's session, as a tool is called."""
+        principal = self.principal(ctx)
+        session = self._desk.sessions.of(principal, conversation_of(ctx), client_name(ctx))
+        admission = partial(self._desk.admission, principal.scope)
+        return partial(run, session, item, _plain(ctx.params), admission)
+
+    async def _served(self, ctx: Context, request: Callable[[], Awaitable[Raw]]) -> Raw:
+        """The answer to a request other than a call, with the client behind it."""
+
         async def work() -> Raw:
             with _as_protocol_errors():
-                return await upstream.request(ctx.method, params)
+                return await request()
 
         principal, quotas = self.principal(ctx), self._desk.quotas
         try:
@@ -353,6 +372,12 @@ def _as_protocol_errors() -> Generator[None]:
         raise MCPError(error.code, str(error), error.data) from error
     except ToolFailed as error:
         raise MCPError(types.INTERNAL_ERROR, str(error)) from error
+    except UnknownTool as error:
+        raise MCPError(types.INVALID_PARAMS, "That is not available; list what is.") from error
+    except InvalidArguments as error:
+        raise MCPError(types.INVALID_PARAMS, str(error)) from error
+    except CallRejected as error:
+        raise MCPError(types.INVALID_REQUEST, str(error)) from error
 
 
 def _plain(params: Mapping[str, Any] | None) -> Raw:

@@ -1,12 +1,15 @@
 """The servers' resources, each under an address that one server answers to."""
 
 import re
+from collections.abc import Hashable
 
 from tooldrawer.admission import Admission
-from tooldrawer.bounds.template import matches_template
+from tooldrawer.bounds.template import MAX_URI_CHARS, matches_template
+from tooldrawer.gateway.items import Item, describe_item, normalize_address
 from tooldrawer.gateway.lists import Lists, Raw, Upstreams
 from tooldrawer.upstream.upstream import Upstream
 
+_MAX_DECIDED_LISTS = 1_000
 _UNFIT = re.compile(r"[^A-Za-z0-9.-]")
 
 
@@ -28,6 +31,7 @@ class Resources:
             capability="resources",
         )
         self._upstreams = upstreams
+        self._decided: dict[tuple[Hashable, ...], tuple[tuple[Raw, ...], tuple[Raw, ...]]] = {}
 
     def forget(self, upstream: Upstream) -> None:
         """Ask this server anew."""
@@ -36,37 +40,93 @@ class Resources:
 
     async def listed(self, admission: Admission) -> list[Raw]:
         """In configured order."""
-        return [{**item, "uri": uri} for uri, _, item in await self._unique(self._lists, admission)]
+        found = await self._unique(self._lists, admission)
+        return [{**raw, "uri": uri} for uri, _, raw in found]
 
     async def templates(self, admission: Admission) -> list[Raw]:
         """In configured order."""
         found = await self._unique(self._templates, admission)
-        return [{**item, "uriTemplate": uri} for uri, _, item in found]
+        return [{**raw, "uriTemplate": uri} for uri, _, raw in found]
 
-    async def find(self, admission: Admission, uri: str) -> tuple[Upstream, str] | None:
-        """Who answers to `uri`, and how they spell it."""
-        for own, upstream, item in await self._unique(self._lists, admission):
+    async def find(self, admission: Admission, uri: str) -> Item | None:
+        """The resource that answers to `uri`, under the address that its server uses."""
+        for own, upstream, raw in await self._unique(self._lists, admission):
             if own == uri:
-                return upstream, str(item["uri"])
-        for own, upstream, item in await self._unique(self._templates, admission):
-            plain = str(item["uriTemplate"])
+                return _item(admission, upstream, raw, _address(raw))
+        for own, upstream, raw in await self._unique(self._templates, admission):
             if uri == own or matches_template(own, uri):
-                return upstream, uri.removeprefix(own.removesuffix(plain)) if own != plain else uri
+                plain = uri.removeprefix(own.removesuffix(_address(raw)))
+                is_hidden = await self._hides(admission, upstream, plain)
+                return None if is_hidden else _item(admission, upstream, raw, plain)
         served = [each for each in self._upstreams() if self._lists.is_served_by(each, admission)]
+        if len(served) != 1 or await self._hides(admission, served[0], uri):
+            return None
         # Servers may answer to addresses that they never listed; with one server it is its own.
-        return (served[0], uri) if len(served) == 1 else None
+        item = _item(admission, served[0], {}, uri)
+        return item if admission.admits(item.tool) else None
+
+    async def _hides(self, admission: Admission, upstream: Upstream, uri: str) -> bool:
+        """Whether the scope denies the address, or what the server lists there."""
+        if admission.scope.denies(describe_item(admission, upstream, uri, kind="resource")):
+            return True
+        asked = normalize_address(uri)
+        hidden = await self._hidden(self._lists, admission, upstream)
+        if any(normalize_address(_address(raw)) == asked for raw in hidden):
+            return True
+        hidden = await self._hidden(self._templates, admission, upstream)
+        is_odd = len(uri) > MAX_URI_CHARS or "\n" in uri  # which no template is compared with
+        return any(is_odd or matches_template(_address(raw), uri) for raw in hidden)
+
+    async def _hidden(self, lists: Lists, admission: Admission, upstream: Upstream) -> list[Raw]:
+        """What a server lists and the scope does not admit."""
+        for each, raws in await lists.of(admission):
+            if each is upstream:
+                shown = set(map(id, self._admitted(admission, upstream, raws)))
+                return [raw for raw in raws if id(raw) not in shown]
+        return []
 
     async def _unique(self, lists: Lists, admission: Admission) -> list[tuple[str, Upstream, Raw]]:
         taken: set[str] = set()
         found: list[tuple[str, Upstream, Raw]] = []
-        for upstream, items in await lists.of(admission):
-            for item in items:
-                plain = str(item.get("uri") or item.get("uriTemplate") or "")
+        for upstream, raws in await lists.of(admission):
+            for raw in self._admitted(admission, upstream, raws):
+                plain = _address(raw)
                 uri = plain if plain not in taken else f"{_scheme(upstream)}+{plain}"
                 if plain and uri not in taken:
                     taken.add(uri)
-                    found.append((uri, upstream, item))
+                    found.append((uri, upstream, raw))
         return found
+
+    def _admitted(
+        self, admission: Admission, upstream: Upstream, raws: tuple[Raw, ...]
+    ) -> tuple[Raw, ...]:
+        """What the scope admits of a list; decided once for each, since a list may be long."""
+        key = (admission.scope, admission.snapshot.naming(upstream.name), upstream.name)
+        known = self._decided.get((*key, id(raws)))
+        if known is not None and known[0] is raws:
+            return known[1]
+        found = tuple(raw for raw in raws if _is_admitted(admission, upstream, raw))
+        if len(self._decided) >= _MAX_DECIDED_LISTS:
+            self._decided.clear()
+        self._decided[(*key, id(raws))] = (raws, found)
+        return found
+
+
+def _address(raw: Raw) -> str:
+    return str(raw.get("uri") or raw.get("uriTemplate") or "")
+
+
+def _item(admission: Admission, upstream: Upstream, raw: Raw, address: str) -> Item:
+    name = str(raw.get("name") or address)
+    tool = describe_item(admission, upstream, name, kind="resource", raw=raw)
+    return Item(upstream=upstream, tool=tool, address=address)
+
+
+def _is_admitted(admission: Admission, upstream: Upstream, raw: Raw) -> bool:
+    """By its name; a pattern of `deny` is about its address as well."""
+    by_address = describe_item(admission, upstream, _address(raw), kind="resource")
+    by_name = _item(admission, upstream, raw, _address(raw)).tool
+    return admission.admits(by_name) and not admission.scope.denies(by_address)
 
 
 def _scheme(upstream: Upstream) -> str:

@@ -1,0 +1,64 @@
+"""Prompts and resources, described as tools: so scopes, hooks and guardrails see them alike."""
+
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from tooldrawer.admission import Admission
+from tooldrawer.gateway.lists import Raw
+from tooldrawer.naming import fitting, mcp_name
+from tooldrawer.tool import JsonObject, Kind, Tool
+from tooldrawer.upstream.upstream import Upstream
+
+_READ_ONLY: JsonObject = {"readOnlyHint": True}
+_ADDRESS: JsonObject = {
+    "type": "object",
+    "properties": {"uri": {"type": "string"}},
+    "required": ["uri"],
+}
+_ANYTHING: JsonObject = {"type": "object"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A prompt or a resource of one server."""
+
+    upstream: Upstream
+    tool: Tool
+    address: str
+    """What the server calls it: the name of a prompt, the address of a resource."""
+
+
+def describe_item(
+    admission: Admission, upstream: Upstream, name: str, *, kind: Kind, raw: Raw | None = None
+) -> Tool:
+    """The item as a tool that only reads, which the protocol promises whatever the server says."""
+    naming = admission.snapshot.naming(upstream.name)
+    full = mcp_name(upstream.spec.name, name, template=naming.template)
+    own = fitting(full, identity=f"{upstream.name}\0{name}")
+    return Tool(
+        name=own,
+        origin_name=name,
+        long_name="" if own == full else full,
+        description=str((raw or {}).get("description") or ""),
+        parameters=_ADDRESS if kind == "resource" else _ANYTHING,
+        source=upstream.name,
+        annotations=_READ_ONLY,
+        trusted=True,
+        naming=naming,
+        raw=raw or {},
+        kind=kind,
+    )
+
+
+def admits_item(admission: Admission, item: Item) -> bool:
+    """Whether an item that was found before is still admitted."""
+    if item.tool.kind == "resource":
+        by_address = describe_item(admission, item.upstream, item.address, kind="resource")
+        if admission.scope.denies(by_address):
+            return False
+    return admission.admits(item.tool)
+
+
+def normalize_address(uri: str) -> str:
+    """The spelling under which two addresses that a server may treat alike are compared."""
+    return unquote(uri).casefold().rstrip("/")
