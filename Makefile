@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
-INSTALL := $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check)
+# Compiled when installed, as pip does: some packages have warnings that the tests would treat as errors.
+INSTALL := $(if $(UV),$(UV) pip install --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check)
 # Each stamp is written when its step is complete, inside the folder that the step fills:
 # an interrupted step runs again, and a deleted folder takes its stamps with it.
 VENV_STAMP := $(VENV)/.stamp-venv

@@ -18,8 +18,8 @@ from tooldrawer.errors import ToolDrawerError
 from tooldrawer.tool import Json
 from tooldrawer.wire.message import Answered, Asked, Message, Reply, Returned, Said, Summary, Usage
 
-NOT_KEPT = {"cause", "_fingerprint"}
-"""The host's own, and what is computed anew."""
+NOT_KEPT = {"cause", "_fingerprint", "naming"}
+"""Known to the host only, or computed again from the live servers."""
 
 
 def again(message: Message) -> Message:
