@@ -43,14 +43,17 @@ def running(folder: Path, *arguments: str) -> Generator["subprocess.Popen[bytes]
         "OPENAI_API_KEY": "key",
         **{name: str(place) for name, place in kinds.items()},
     }
-    with subprocess.Popen(
-        [sys.executable, "-m", *arguments],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=(folder / "stderr").open("wb"),
-    ) as process:
+    with (
+        (folder / "stderr").open("wb") as errors,
+        subprocess.Popen(
+            [sys.executable, "-m", *arguments],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        ) as process,
+    ):
         try:
             yield process
         finally:
