@@ -1,5 +1,6 @@
 """The two commands of a newcomer, as `make` would run them."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,8 +19,15 @@ def clone(tmp_path: Path) -> Path:
 
 
 def list_commands(clone: Path, *arguments: str) -> str:
+    # `make test` hands its own settings to the processes that it starts; this is another run.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     done = subprocess.run(
-        ["make", "--dry-run", *arguments], cwd=clone, capture_output=True, text=True, check=True
+        ["make", "--dry-run", *arguments],
+        cwd=clone,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return done.stdout
 

@@ -54,4 +54,4 @@ def test_a_server_that_starts_is_no_news_unless_it_was_down() -> None:
 
 def test_tools_that_come_and_go_are_told() -> None:
     changed = UpstreamChanged(at=0, upstream="shop", added=1, removed=2, changed=0)
-    assert told(changed) == ["shop changed: 1 more, 2 less, 0 changed"]
+    assert told(changed) == ["shop changed its tools: 1 added, 2 removed, 0 changed"]
