@@ -160,21 +160,23 @@ async def test_a_list_that_changes_all_the_time_is_told_to_nobody_else(
     tmp_path: Path, transport: str
 ) -> None:
     async with neighbours(tmp_path, {"habits": ["changing"]}, transport) as place:
-        for _ in range(3):
+        for _ in range(2):
             await use_everything(place)
 
 
 async def test_late_notifications_reach_nobody_else(tmp_path: Path, transport: str) -> None:
     offer = {"tools": [tool(f"{WORD}_find")], "habits": ["late"]}
     async with neighbours(tmp_path, offer, transport) as place:
-        for _ in range(3):
+        for _ in range(2):
             await use_everything(place)
 
 
-async def test_questions_that_nothing_called_for_reach_nobody_else(tmp_path: Path) -> None:
+async def test_questions_that_nothing_called_for_reach_nobody_else(
+    tmp_path: Path, transport: str
+) -> None:
     offer = {"tools": [tool(f"{WORD}_find")], "habits": ["asking"]}
-    async with neighbours(tmp_path, offer, "stdio") as place:
-        for _ in range(3):
+    async with neighbours(tmp_path, offer, transport) as place:
+        for _ in range(2):
             await use_everything(place)
 
 

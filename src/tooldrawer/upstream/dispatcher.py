@@ -35,6 +35,7 @@ from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT, ErrorD
 
 from tooldrawer.upstream.inbound import Inbound
 from tooldrawer.upstream.lines import LineReader, LineWriter, Message
+from tooldrawer.upstream.request_rate import RequestRate
 
 _logger = logging.getLogger(__name__)
 _LAST_WORDS = 1.0
@@ -66,12 +67,13 @@ class LineDispatcher:
         inline: frozenset[str] = frozenset(),
         can_ask: bool = True,
         most: int = _MOST,
+        rate: RequestRate | None = None,
     ) -> None:
         """`lead` was read already and is taken first; `can_ask` allows questions about requests.
 
         A method in `inline` is answered before the next message is read. With `most` requests
         unanswered, no more is read: who asks and does not read the answers would otherwise fill
-        the memory.
+        the memory. Requests beyond `rate` are dropped.
         """
         self.ended = anyio.Event()
         """Set when the other side is gone."""
@@ -80,6 +82,7 @@ class LineDispatcher:
         self._lead = lead or deque()
         self._inline = inline
         self._room = anyio.Semaphore(most, fast_acquire=True)
+        self._rate = rate
         self._count = 0
         self._waiting: dict[RequestId, _Waiting] = {}
         self._in_flight: dict[RequestId, Inbound] = {}
@@ -195,6 +198,8 @@ class LineDispatcher:
             self._hear(message, on_notify, intercept)
 
     async def _begin(self, message: Message, on_request: OnRequest) -> None:
+        if self._rate is not None and not self._rate.admits_one():
+            return
         params = cast("dict[str, Any] | None", message.get("params"))
         inbound = self._inbound(message["id"], progress_token_from_params(params))
         await self._room.acquire()

@@ -15,6 +15,7 @@ from tooldrawer.upstream.explanation import http_complaint
 from tooldrawer.upstream.lines import MOST_BYTES
 from tooldrawer.upstream.process import Process, running
 from tooldrawer.upstream.relay import MOST_ASKED, RelayDispatcher
+from tooldrawer.upstream.request_rate import RequestRate
 from tooldrawer.upstream.spec import UpstreamSpec
 
 _CONNECT = 30.0
@@ -53,12 +54,12 @@ def link(spec: UpstreamSpec) -> AbstractAsyncContextManager[Link]:
 @asynccontextmanager
 async def _over_pipes(spec: UpstreamSpec) -> AsyncGenerator[Link]:
     async with running(spec) as process:
-        yield _Pipes(process)
+        yield _Pipes(process, RequestRate(spec.name))
 
 
 class _Pipes:
-    def __init__(self, process: Process) -> None:
-        self.dispatcher = LineDispatcher(process.reader, process.writer, most=MOST_ASKED)
+    def __init__(self, process: Process, rate: RequestRate) -> None:
+        self.dispatcher = LineDispatcher(process.reader, process.writer, most=MOST_ASKED, rate=rate)
         self._process = process
 
     needs_person = False
@@ -91,7 +92,7 @@ async def _over_http(spec: UpstreamSpec) -> AsyncGenerator[Link]:
             spec.url, http_client=client, max_sse_event_size=MOST_BYTES
         ) as streams,
     ):
-        yield _Http(streams, statuses)
+        yield _Http(streams, statuses, RequestRate(spec.name))
 
 
 class _Statuses:
@@ -114,8 +115,9 @@ class _Http:
         self,
         streams: tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]],
         statuses: _Statuses,
+        rate: RequestRate,
     ) -> None:
-        self.dispatcher = RelayDispatcher(*streams)
+        self.dispatcher = RelayDispatcher(*streams, rate=rate)
         self._statuses = statuses
 
     @property

@@ -29,6 +29,7 @@ from tooldrawer.tool import JsonObject
 from tooldrawer.upstream.behind import BEHIND, EndClient
 from tooldrawer.upstream.dispatcher import LineDispatcher
 from tooldrawer.upstream.questions import METHODS, ROOTS, Questions
+from tooldrawer.upstream.request_rate import RequestRate
 from tooldrawer.upstream.turns import Ambiguous, Flight, Turns
 
 CHANGES = (
@@ -77,10 +78,13 @@ class RelayDispatcher(JSONRPCDispatcher):
         self,
         reading: ReadStream[SessionMessage | Exception],
         writing: WriteStream[SessionMessage],
+        *,
+        rate: RequestRate,
     ) -> None:
         super().__init__(reading, writing)
         self.ended = anyio.Event()
         self._room = anyio.Semaphore(MOST_ASKED)
+        self._rate = rate
 
     async def run(
         self,
@@ -103,6 +107,8 @@ class RelayDispatcher(JSONRPCDispatcher):
         on_request: OnRequest,
         sender_ctx: Context | None,
     ) -> None:
+        if not self._rate.admits_one():
+            return
         # A server that asks and does not read the answers would otherwise fill the memory.
         await self._room.acquire()
         await super()._dispatch_request(req, metadata, on_request, sender_ctx)
