@@ -265,7 +265,7 @@ SCOPES: dict[str, Document] = {
 
 @requirement("SCOPE-6")
 @pytest.mark.parametrize("form", SCOPES)
-@pytest.mark.parametrize("uri", ["note://2", "NOTE://2", "note://%32", "note://2/"])
+@pytest.mark.parametrize("uri", ["note://2", "NOTE://2", "note://%32", "note://2/", "note://%2532"])
 async def test_a_denied_resource_cannot_be_reached_by_another_way(
     start: Start, form: str, uri: str
 ) -> None:
@@ -277,6 +277,21 @@ async def test_a_denied_resource_cannot_be_reached_by_another_way(
             await client.read_resource(uri)
         assert await read(client, "note://3") == "note://3 of alpha"
     assert requests(rig) == ["resources/read"]
+
+
+@requirement("SCOPE-6")
+@pytest.mark.parametrize(
+    "uri",
+    ["plan", "%70lan", "%2570lan", "PL%41N", "%70lan/", f"%{'25' * 7}70lan", f"%{'25' * 40}70lan"],
+)
+async def test_an_address_that_no_server_lists_is_denied_in_every_spelling(
+    start: Start, uri: str
+) -> None:
+    rig = await start(scopes={"some": {"deny": ["mcp_alpha_note://plan"]}}, scope="some")
+    async with rig.client(STATELESS) as client:
+        with pytest.raises(MCPError, match="There is no resource at that address"):
+            await client.read_resource(f"note://{uri}")
+        assert await read(client, "note://pl%61net") == "note://pl%61net of alpha"
 
 
 @requirement("SCOPE-6")

@@ -96,6 +96,44 @@ async def test_templates_of_one_form_are_two_templates(rig: Rig, era: str) -> No
         assert await read(client, "mcp-b+note://7") == "note://7 of b"
 
 
+async def test_the_most_specific_template_serves_an_address(tmp_path: Path) -> None:
+    templates = {
+        "greedy": ["{+anything}", "pay:{rest}"],
+        "pay": ["pay://person/{id}", "pay://{kind}/list"],
+        "other": ["{+anything}!", "pay://person/{id}/notes"],
+    }
+    servers = {
+        name: shelf(
+            goods(
+                tmp_path / f"{name}.json",
+                resourceTemplates=[{"uriTemplate": each, "name": each} for each in own],
+                resources=[{"uri": f"{name}://", "name": name}],
+            )
+        )
+        for name, own in templates.items()
+    }
+    answers = {
+        "pay://person/1": "pay",
+        "pay://team/list": "pay",
+        "pay://person/1/notes": "other",
+        "pay:cash": "greedy",
+        "odd://1": "greedy",
+        "odd://1!": "other",
+        "pay://": "pay",
+    }
+    async with rigged(tmp_path, document(servers)) as rig:
+        await rig.settled()
+        async with rig.client(STATELESS) as client:
+            found = {uri: await read(client, uri) for uri in answers}
+            reference = types.ResourceTemplateReference(
+                type="ref/resource", uri="pay://person/{id}"
+            )
+            await client.complete(reference, {"name": "id", "value": "1"})
+    assert found == {uri: f"{uri} of {server}" for uri, server in answers.items()}
+    asked = {name: [each["method"] for each in log(tmp_path / f"{name}.json")] for name in servers}
+    assert [name for name in asked if "completion/complete" in asked[name]] == ["pay"]
+
+
 async def test_completions_come_from_whoever_has_what_is_completed(rig: Rig, era: str) -> None:
     argument = {"name": "of", "value": "x"}
     async with rig.client(era) as client:

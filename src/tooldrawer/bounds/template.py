@@ -1,9 +1,12 @@
-"""Addresses matched with URI templates, in time linear in both."""
+"""Addresses matched with URI templates, in time linear in both, and which template fits best."""
 
 import re
 
 MAX_URI_CHARS = 8_192
 _FIELD = re.compile(r"\{[^{}]*\}")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+Specificity = tuple[bool, int, int]
+"""Greater for a template that fits fewer addresses."""
 
 
 def matches_template(template: str, uri: str) -> bool:
@@ -24,3 +27,13 @@ def matches_template(template: str, uri: str) -> bool:
             return False
         place = found + len(text)
     return uri.endswith(others[-1]) and len(uri) - len(others[-1]) > place
+
+
+def rank_template(template: str) -> Specificity:
+    """How specific a template is: it names a scheme, then its literal prefix, then its literals.
+
+    So `{+x}`, which every address fits, never takes one from a template that names its scheme.
+    """
+    first, *others = _FIELD.split(template)
+    has_scheme = _SCHEME.match(first) is not None
+    return has_scheme, len(first), len(first) + sum(map(len, others))

@@ -16,6 +16,8 @@ _ADDRESS: JsonObject = {
     "required": ["uri"],
 }
 _ANYTHING: JsonObject = {"type": "object"}
+_MAX_DECODINGS = 8
+"""Servers decode an address once or twice; one that is encoded more often is not compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +54,30 @@ def describe_item(
 
 def admits_item(admission: Admission, item: Item) -> bool:
     """Whether an item that was found before is still admitted."""
-    if item.tool.kind == "resource":
-        by_address = describe_item(admission, item.upstream, item.address, kind="resource")
-        if admission.scope.denies(by_address):
-            return False
+    if item.tool.kind == "resource" and denies_address(admission, item.upstream, item.address):
+        return False
     return admission.admits(item.tool)
 
 
-def normalize_address(uri: str) -> str:
-    """The spelling under which two addresses that a server may treat alike are compared."""
-    return unquote(uri).casefold().rstrip("/")
+def denies_address(admission: Admission, upstream: Upstream, uri: str) -> bool:
+    """Whether the scope denies a server's address in any spelling that the server may accept."""
+    spellings = address_spellings(uri)
+    return spellings is None or any(
+        admission.scope.denies(describe_item(admission, upstream, each, kind="resource"))
+        for each in spellings
+    )
+
+
+def address_spellings(uri: str) -> tuple[str, ...] | None:
+    """An address as given and decoded step by step, each also without a slash at its end.
+
+    `None` when it is encoded more often than servers decode, so that it cannot be judged.
+    """
+    found = {uri: None, uri.rstrip("/"): None}
+    for _ in range(_MAX_DECODINGS):
+        decoded = unquote(uri)
+        if decoded == uri:
+            return tuple(found)
+        uri = decoded
+        found |= {uri: None, uri.rstrip("/"): None}
+    return None

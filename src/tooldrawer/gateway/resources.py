@@ -1,16 +1,18 @@
 """The servers' resources, each under an address that one server answers to."""
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 from tooldrawer.admission import Admission
-from tooldrawer.bounds.template import MAX_URI_CHARS, matches_template
-from tooldrawer.gateway.items import Item, describe_item, normalize_address
+from tooldrawer.bounds.template import MAX_URI_CHARS, matches_template, rank_template
+from tooldrawer.gateway.items import Item, address_spellings, denies_address, describe_item
 from tooldrawer.gateway.lists import Lists, Raw, Upstreams
 from tooldrawer.upstream.upstream import Upstream
 
 _MAX_DECIDED_LISTS = 1_000
 _UNFIT = re.compile(r"[^A-Za-z0-9.-]")
+_Entry = tuple[str, Upstream, Raw]
+"""A resource or template: its address for clients, its server, what the server listed."""
 
 
 class Resources:
@@ -53,11 +55,12 @@ class Resources:
         for own, upstream, raw in await self._unique(self._lists, admission):
             if own == uri:
                 return _item(admission, upstream, raw, _address(raw))
-        for own, upstream, raw in await self._unique(self._templates, admission):
-            if uri == own or matches_template(own, uri):
-                plain = uri.removeprefix(own.removesuffix(_address(raw)))
-                is_hidden = await self._hides(admission, upstream, plain)
-                return None if is_hidden else _item(admission, upstream, raw, plain)
+        found = _most_specific(await self._unique(self._templates, admission), uri)
+        if found is not None:
+            own, upstream, raw = found
+            plain = uri.removeprefix(own.removesuffix(_address(raw)))
+            is_hidden = await self._hides(admission, upstream, plain)
+            return None if is_hidden else _item(admission, upstream, raw, plain)
         served = [each for each in self._upstreams() if self._lists.is_served_by(each, admission)]
         if len(served) != 1 or await self._hides(admission, served[0], uri):
             return None
@@ -67,15 +70,21 @@ class Resources:
 
     async def _hides(self, admission: Admission, upstream: Upstream, uri: str) -> bool:
         """Whether the scope denies the address, or what the server lists there."""
-        if admission.scope.denies(describe_item(admission, upstream, uri, kind="resource")):
+        spellings = address_spellings(uri)
+        if spellings is None or denies_address(admission, upstream, uri):
             return True
-        asked = normalize_address(uri)
-        hidden = await self._hidden(self._lists, admission, upstream)
-        if any(normalize_address(_address(raw)) == asked for raw in hidden):
-            return True
+        asked = {each.casefold() for each in spellings}
+        for raw in await self._hidden(self._lists, admission, upstream):
+            listed = address_spellings(_address(raw)) or ()
+            if any(each.casefold() in asked for each in listed):
+                return True
         hidden = await self._hidden(self._templates, admission, upstream)
         is_odd = len(uri) > MAX_URI_CHARS or "\n" in uri  # which no template is compared with
-        return any(is_odd or matches_template(_address(raw), uri) for raw in hidden)
+        return any(
+            is_odd or matches_template(_address(raw).casefold(), each)
+            for raw in hidden
+            for each in asked
+        )
 
     async def _hidden(self, lists: Lists, admission: Admission, upstream: Upstream) -> list[Raw]:
         """What a server lists and the scope does not admit."""
@@ -85,9 +94,9 @@ class Resources:
                 return [raw for raw in raws if id(raw) not in shown]
         return []
 
-    async def _unique(self, lists: Lists, admission: Admission) -> list[tuple[str, Upstream, Raw]]:
+    async def _unique(self, lists: Lists, admission: Admission) -> list[_Entry]:
         taken: set[str] = set()
-        found: list[tuple[str, Upstream, Raw]] = []
+        found: list[_Entry] = []
         for upstream, raws in await lists.of(admission):
             for raw in self._admitted(admission, upstream, raws):
                 plain = _address(raw)
@@ -112,6 +121,15 @@ class Resources:
         return found
 
 
+def _most_specific(templates: Iterable[_Entry], uri: str) -> _Entry | None:
+    """The template that fits `uri` best; of equal ones the first in the configuration.
+
+    Otherwise a server whose template is `{+anything}` would get the reads meant for all others.
+    """
+    fitting = [each for each in templates if each[0] == uri or matches_template(each[0], uri)]
+    return max(fitting, key=lambda each: (each[0] == uri, *rank_template(each[0])), default=None)
+
+
 def _address(raw: Raw) -> str:
     return str(raw.get("uri") or raw.get("uriTemplate") or "")
 
@@ -124,9 +142,8 @@ def _item(admission: Admission, upstream: Upstream, raw: Raw, address: str) -> I
 
 def _is_admitted(admission: Admission, upstream: Upstream, raw: Raw) -> bool:
     """By its name; a pattern of `deny` is about its address as well."""
-    by_address = describe_item(admission, upstream, _address(raw), kind="resource")
     by_name = _item(admission, upstream, raw, _address(raw)).tool
-    return admission.admits(by_name) and not admission.scope.denies(by_address)
+    return admission.admits(by_name) and not denies_address(admission, upstream, _address(raw))
 
 
 def _scheme(upstream: Upstream) -> str:
