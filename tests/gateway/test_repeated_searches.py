@@ -24,7 +24,7 @@ async def test_repeated_searches_get_matches_and_a_hint(tmp_path: Path, era: str
     async with rigged(tmp_path, settings) as rig, rig.client(era) as client:
         with anyio.fail_after(LONG):
             await rig.settled()
-            replies = [await searched(client, "tree") for _ in range(10)]
+            replies = [await searched(client, "tree") for _ in range(4)]
     assert all(reply["matches"] for reply in replies)
-    assert "advice" not in replies[0]
-    assert "Call one of the tools found" in str(replies[-1]["advice"])
+    assert not any("advice" in reply for reply in replies[:3])
+    assert "Call one of the tools found" in str(replies[3]["advice"])

@@ -13,6 +13,7 @@ from tooldrawer import (
     FunctionToolset,
     Scope,
     SearchPolicy,
+    Session,
     StaticToolset,
     Tool,
     ToolResult,
@@ -94,8 +95,8 @@ def test_a_list_of_queries_that_nothing_fits_is_answered_within_the_budget() -> 
 def test_a_search_reply_with_advice_is_within_the_budget() -> None:
 
     async def main(budget: int) -> ToolResult:
-        session = wide_drawer(budget).session()
-        for _ in range(4):
+        session = Session("gateway", wide_drawer(budget), scope=Scope(), refuses_searches=False)
+        for _ in range(8):
             await session.call("tool_search", {"query": "widget"})
         return await session.call("tool_search", {"query": "widget", "limit": 20})
 

@@ -43,8 +43,8 @@ class SearchPolicy:
         return max(1, min(self.default_limit if asked is None else asked, self.max_limit))
 
     def advice(self, in_a_row: int) -> str:
-        """What to tell a model that searches again and again; nothing at first."""
-        if in_a_row * 2 <= self.most_in_a_row:
+        """What to tell a model that has only searched for more turns than allowed, else nothing."""
+        if in_a_row <= self.most_in_a_row:
             return ""
         return (
             f"{in_a_row} searches in a row without a call. Call one of the tools found, or tell "
