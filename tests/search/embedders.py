@@ -19,6 +19,7 @@ class Bag:
 
     def __init__(self, identity: str = "bag") -> None:
         self.identity = identity
+        self.batch = 64
         self.read: list[str] = []
         """The texts about tools that it was given."""
 

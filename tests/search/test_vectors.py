@@ -18,7 +18,7 @@ from tests.search.embedders import Bag
 from tests.search.town import TOWN, tool
 from tooldrawer import Catalog, SearchEngine, Tool
 from tooldrawer.search import vectors as module
-from tooldrawer.search.embedder import Vectors
+from tooldrawer.search.embedder import Vectors, shipped
 from tooldrawer.search.vector_table import VectorTable
 from tooldrawer.search.vectors import Shelf, VectorStore, shelf
 
@@ -111,6 +111,29 @@ def test_what_a_killed_process_had_read_is_not_lost(kept: Shelf) -> None:
     with pytest.raises(KeyboardInterrupt):
         VectorStore(Mortal(), kept).vectors(tools)
     assert 0 < made(tools, kept) <= 100
+
+
+def test_a_program_that_ends_soon_leaves_the_next_one_less_to_read(kept: Shelf) -> None:
+    class Mortal:
+        """The encoder of the package, in a program that ends after twenty tools."""
+
+        identity, batch, queries = shipped().identity, shipped().batch, shipped().queries
+
+        def __init__(self) -> None:
+            self.left = 20
+
+        def tools(self, texts: Sequence[str]) -> Vectors:
+            self.left -= len(texts)
+            if self.left < 0:
+                raise KeyboardInterrupt
+            return shipped().tools(texts)
+
+    left: list[int] = []
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            fill(VectorStore(Mortal(), kept), TOWN.tools, left.append)
+    first, second = left[0], left[len(left) // 2]
+    assert (first, second) == (40, 24)
 
 
 def test_vectors_from_disk_give_the_very_hits_of_fresh_ones(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ _QUERY_PIECES = 32
 _TOOL_PIECES = 64
 _PATIENCE = 5.0
 _WEIGHTS = "encoder.onnx"
+_BATCH = 8
+"""About a tenth of a second: what a program that ends soon has read is there for the next one."""
 
 
 class Embedder(Protocol):
@@ -28,6 +30,11 @@ class Embedder(Protocol):
     @property
     def identity(self) -> str:
         """Changes whenever the vectors of a text would: stored ones are kept under it."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """How many texts to give it at once; what a process has not finished of them is lost."""
         ...
 
     def tools(self, texts: Sequence[str]) -> Vectors:
@@ -81,6 +88,8 @@ class Encoder:
     Texts are read one at a time. Weights of 8 bits are scaled by what is read together, so in a
     batch a tool's vector would depend on its neighbours; and one core is no faster with batches.
     """
+
+    batch = _BATCH
 
     def __init__(self) -> None:
         """Load the weights.

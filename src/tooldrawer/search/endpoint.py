@@ -67,7 +67,7 @@ class Endpoint:
         self._address = f"{spec.url.rstrip('/')}/embeddings"
         self._opener = _opener()
         self._width = spec.dimensions
-        self._most = max(spec.batch, 1)
+        self.batch = self._most = max(spec.batch, 1)
         self._lock = Lock()
         self._known: OrderedDict[str, Vectors] = OrderedDict()
         self.identity = _identity(spec)

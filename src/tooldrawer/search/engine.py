@@ -252,14 +252,15 @@ class _Entry:
         """Why meaning does not take part."""
         if self._failure:
             return self._failure
+        if self._left is None:
+            return "search by meaning is being loaded; words alone find tools for now"
         return (
-            f"{self._read} of {len(self.tools)} tools have been read for search by meaning; words "
-            "alone find the others for now"
+            f"{self._count_read(self._left)} of {len(self.tools)} tools have been read for search "
+            "by meaning; words alone find the others for now"
         )
 
-    @property
-    def _read(self) -> int:
-        return 0 if self._left is None else max(len(self.tools) - self._left, 0)
+    def _count_read(self, left: int) -> int:
+        return max(len(self.tools) - left, 0)
 
     def progressed(self, left: int) -> None:
         """Some vectors more are there."""
@@ -289,7 +290,7 @@ class _Entry:
         """Wait until the vectors are there, or cannot be had."""
         while not self._done.wait(_STEP):
             if self._left is not None:
-                progress(self._read, len(self.tools))
+                progress(self._count_read(self._left), len(self.tools))
 
 
 def _built(tools: dict[str, Tool], known: list[_Entry], read: "Read") -> "BM25":

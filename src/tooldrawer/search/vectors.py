@@ -20,8 +20,6 @@ from tooldrawer.tool import Tool
 
 _log = logging.getLogger("tooldrawer.search")
 
-_CHUNK = 64
-"""Vectors that are computed before they are stored: what a killed process loses at most."""
 _MOST_IN_MEMORY = 200_000
 _MOST_ON_DISK = 200_000
 _ROOM = 0.9
@@ -152,10 +150,10 @@ class VectorStore:
         *,
         progress: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """Fill a table of `tools`: first with what is known, then chunk by chunk.
+        """Fill a table of `tools`: first with what is known, then batch by batch.
 
         `progress` is told how many are left to read. Of two catalogs that share tools, one reads a
-        chunk while the other waits and then finds it.
+        batch while the other waits and then finds it.
         """
         with self._lock:
             known = {
@@ -177,9 +175,11 @@ class VectorStore:
         with self._lock:
             table.fill(self._remember(stored, keys))
         missing = [content for content in texts if content not in stored]
-        for start in range(0, len(missing), _CHUNK):
+        # Each batch is stored at once: a process that is killed loses one at most.
+        size = self.embedder.batch
+        for start in range(0, len(missing), size):
             progress(len(missing) - start)
-            some = missing[start : start + _CHUNK]
+            some = missing[start : start + size]
             with self._lock:
                 made = self._made({content: texts[content] for content in some}, keys)
                 table.fill(self._remember(made, keys))
