@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from tooldrawer.option_checks import PATTERNS, freeze_lists, require_fields
 from tooldrawer.patterns import Reach, matches, reach, tool_matches
 from tooldrawer.tool import ServerNaming, Tool
 
@@ -13,7 +14,11 @@ _GLOB = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Which toolsets and tools exist for a session. Deny wins; no scope means everything."""
+    """Which toolsets and tools exist for a session. Deny wins; no scope means everything.
+
+    Raises:
+        ConfigError: A field is not a list of patterns.
+    """
 
     toolsets: Sequence[str] = ("*",)
     """Globs of enabled toolsets."""
@@ -28,11 +33,10 @@ class Scope:
     """The scope this one lies within."""
 
     def __post_init__(self) -> None:
-        for key in ("toolsets", "disabled_toolsets", "allow", "deny"):
-            value = getattr(self, key)
-            if isinstance(value, str):
-                raise TypeError(f"Scope.{key} is the text {value!r}; expected a list of patterns.")
-            object.__setattr__(self, key, tuple(value))
+        freeze_lists(self, "toolsets", "disabled_toolsets", "allow", "deny")
+        require_fields(
+            self, toolsets=PATTERNS, disabled_toolsets=PATTERNS, allow=PATTERNS, deny=PATTERNS
+        )
 
     def within(self, parent: "Scope") -> Self:
         """The intersection with `parent`, which keeps its own ancestors: never wider than any."""

@@ -181,8 +181,12 @@ async def test_a_threshold_between_two_numbers_is_not_rounded_into_a_contradicti
         ({"threshold_pct": nan}, "threshold_pct is nan, expected a number from 0 to 100"),
         ({"threshold_pct": "10"}, "threshold_pct is '10', expected a number from 0 to 100"),
         ({"listing": "some"}, "listing is 'some', expected off, toolsets, names or full"),
-        ({"listing_max_tokens": -5}, "listing_max_tokens is -5, expected a number from 0"),
-        ({"pinned": "get_me"}, "pinned is 'get_me', expected a tuple"),
+        ({"listing_max_tokens": -5}, "listing_max_tokens is -5, expected a whole number from 0"),
+        ({"pinned": "get_me"}, "pinned is 'get_me', expected a list of patterns"),
+        ({"pinned": [1]}, "pinned is (1,), expected a list of patterns"),
+        ({"core": None}, "core is None, expected a list of patterns"),
+        ({"names": {}}, "names is {}, expected a BridgeNames"),
+        ({"benefit": None}, "benefit is None, expected a BenefitModel"),
     ],
 )
 def test_a_policy_with_a_wrong_value_is_refused_where_it_is_made(

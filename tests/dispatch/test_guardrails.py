@@ -27,6 +27,7 @@ from tooldrawer import (
     read_only,
 )
 from tooldrawer.activity import CallRefused
+from tooldrawer.errors import ConfigError
 from tooldrawer.tool import JsonObject
 
 pytestmark = pytest.mark.anyio
@@ -259,5 +260,5 @@ async def test_the_order_of_keys_does_not_make_another_call() -> None:
 
 def test_rules_take_lists_and_no_single_text() -> None:
     assert Rules(ask=["a_*"]) == Rules(ask=("a_*",))
-    with pytest.raises(TypeError, match="expected a list of patterns"):
+    with pytest.raises(ConfigError, match="expected a list of patterns"):
         Rules(deny="a_*")

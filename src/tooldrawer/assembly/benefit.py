@@ -8,6 +8,8 @@ extra round trip reads the conversation so far once more. `docs/benefit.md` has 
 
 from dataclasses import dataclass
 
+from tooldrawer.option_checks import number, require_fields, whole_number
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenefitModel:
@@ -29,6 +31,19 @@ class BenefitModel:
     """Price of reading one from it. 1 where a provider has no cache."""
     output: float = 5.0
     """Price of an output token."""
+
+    def __post_init__(self) -> None:
+        require_fields(
+            self,
+            turns=whole_number(1),
+            tools_used=whole_number(0),
+            reply_tokens=whole_number(0),
+            request_tokens=whole_number(0),
+            conversation_tokens=whole_number(0),
+            cache_write=number(0),
+            cache_read=number(0),
+            output=number(0),
+        )
 
     def without_bridge(self, schema_tokens: int) -> float:
         """The session's cost of showing every schema in full."""

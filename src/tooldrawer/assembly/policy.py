@@ -1,16 +1,21 @@
 """The settings that decide what a model sees."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isfinite
 from typing import Literal, get_args
 
 from tooldrawer.assembly.benefit import BenefitModel
 from tooldrawer.assembly.listing import Listing
 from tooldrawer.bridge import BridgeNames
-from tooldrawer.bridge.policy import is_number
-from tooldrawer.errors import ConfigError
+from tooldrawer.option_checks import (
+    PATTERNS,
+    freeze_lists,
+    instance_of,
+    number,
+    one_of,
+    require_fields,
+    whole_number,
+)
 
 Enabled = Literal["auto", "on", "off", "benefit"]
 
@@ -55,34 +60,18 @@ class AssemblyPolicy:
     benefit: BenefitModel = field(default_factory=BenefitModel)
 
     def __post_init__(self) -> None:
-        mistakes = [*self._wrong_choices(), *self._wrong_numbers(), *self._wrong_patterns()]
-        if mistakes:
-            raise ConfigError(*mistakes)
-
-    def _wrong_choices(self) -> Iterator[str]:
-        if self.enabled not in get_args(Enabled):
-            yield f"AssemblyPolicy.enabled is {self.enabled!r}, expected auto, on, off or benefit."
-        if self.listing not in get_args(Listing):
-            yield (
-                f"AssemblyPolicy.listing is {self.listing!r}, expected off, toolsets, names or "
-                "full."
-            )
-
-    def _wrong_numbers(self) -> Iterator[str]:
-        pct, most = self.threshold_pct, self.listing_max_tokens
-        if not is_number(pct) or not (isfinite(pct) and 0 <= pct <= 100):
-            yield f"AssemblyPolicy.threshold_pct is {pct!r}, expected a number from 0 to 100."
-        if not is_number(most) or most < 0:
-            yield f"AssemblyPolicy.listing_max_tokens is {most!r}, expected a number from 0."
-
-    def _wrong_patterns(self) -> Iterator[str]:
-        for name in ("core", "pinned"):
-            patterns: object = getattr(self, name)
-            if isinstance(patterns, str):  # its letters would be taken for patterns
-                yield (
-                    f"AssemblyPolicy.{name} is {patterns!r}, expected a tuple of names or "
-                    f"patterns: ({patterns!r},)."
-                )
+        freeze_lists(self, "core", "pinned")
+        require_fields(
+            self,
+            enabled=one_of(get_args(Enabled)),
+            threshold_pct=number(0, 100),
+            core=PATTERNS,
+            pinned=PATTERNS,
+            names=instance_of(BridgeNames),
+            listing=one_of(get_args(Listing)),
+            listing_max_tokens=whole_number(0),
+            benefit=instance_of(BenefitModel),
+        )
 
     def threshold(self, context_length: int) -> Fraction:
         """The tokens at which `auto` makes tool search active, exactly."""

@@ -1,9 +1,8 @@
 """The settings of searching."""
 
 from dataclasses import dataclass
-from typing import TypeGuard
 
-from tooldrawer.errors import ConfigError
+from tooldrawer.option_checks import require_fields, whole_number
 
 _MAX_MATCHES = 50
 
@@ -23,20 +22,13 @@ class SearchPolicy:
     """Turns that contain only searches before one search is answered without matches."""
 
     def __post_init__(self) -> None:
-        ranges: dict[str, tuple[int, int | None]] = {
-            "default_limit": (1, _MAX_MATCHES),
-            "max_limit": (1, _MAX_MATCHES),
-            "reply_max_tokens": (1, None),
-            "most_in_a_row": (1, None),
-        }
-        mistakes = [
-            f"SearchPolicy.{name} is {value!r}, expected a whole number from {least}"
-            f"{'' if most is None else f' to {most}'}."
-            for name, (least, most) in ranges.items()
-            if not _is_within(value := getattr(self, name), least, most)
-        ]
-        if mistakes:
-            raise ConfigError(*mistakes)
+        require_fields(
+            self,
+            default_limit=whole_number(1, _MAX_MATCHES),
+            max_limit=whole_number(1, _MAX_MATCHES),
+            reply_max_tokens=whole_number(1),
+            most_in_a_row=whole_number(1),
+        )
 
     def limit(self, asked: int | None) -> int:
         """The number of matches to give."""
@@ -50,14 +42,3 @@ class SearchPolicy:
             f"{in_a_row} searches in a row without a call. Call one of the tools found, or tell "
             "the user that no tool fits."
         )
-
-
-def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a value is a number; `True` and `False` are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_within(value: object, least: int, most: int | None) -> bool:
-    if not isinstance(value, int) or isinstance(value, bool):
-        return False
-    return least <= value and (most is None or value <= most)

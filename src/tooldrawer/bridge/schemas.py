@@ -3,19 +3,40 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tooldrawer.errors import ConfigError
+from tooldrawer.naming import MAX_LENGTH, fitting
+from tooldrawer.option_checks import Expected, require_fields
 from tooldrawer.tool import Json, Tool
 
 BRIDGE = "tooldrawer"
 """The source of the bridge's own tools; no toolset has this name."""
 
 
+_NAME = Expected(
+    f"at most {MAX_LENGTH} letters, digits, dashes and underscores",
+    lambda value: isinstance(value, str) and fitting(value, identity=value) == value,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BridgeNames:
-    """The wire names. Some providers reserve `tool_search`; small models confuse `tool_call`."""
+    """The wire names. Some providers reserve `tool_search`; small models confuse `tool_call`.
+
+    Raises:
+        ConfigError: Providers would refuse a name, or two are the same.
+    """
 
     search: str = "tool_search"
     describe: str = "tool_describe"
     call: str = "tool_call"
+
+    def __post_init__(self) -> None:
+        require_fields(self, search=_NAME, describe=_NAME, call=_NAME)
+        if len({*self}) < len((*self,)):
+            raise ConfigError(
+                f"BridgeNames are {self.search!r}, {self.describe!r} and {self.call!r}, expected "
+                "three different names."
+            )
 
     def __iter__(self) -> Iterator[str]:
         return iter((self.search, self.describe, self.call))

@@ -44,6 +44,7 @@ from tooldrawer.dispatch import (
 )
 from tooldrawer.ledger import Prices
 from tooldrawer.naming import fitting
+from tooldrawer.option_checks import find_pattern_mistake
 from tooldrawer.scope import Scope
 from tooldrawer.search import EVERYTHING, LEXICAL
 from tooldrawer.search.spec import EndpointSpec
@@ -132,10 +133,12 @@ class Builder:
     def _names(self, core: tuple[str, ...]) -> BridgeNames:
         given = vars(self._shape.tools.tool_search.names)
         counts = Counter(given.values())
+        is_usable = len(counts) == len(given)
         for key, name in given.items():
             path, after = (*_NAMES, key), ()
             if fitting(name, identity=name) != name:
                 text = "expected at most 64 letters, digits, dashes and underscores"
+                is_usable = False
             elif counts[name] > 1 and name != getattr(BridgeNames(), key):
                 text, after = "which is the name of another bridge tool too", (_NAMES,)
             elif name in core:
@@ -143,7 +146,7 @@ class Builder:
             else:
                 continue
             self._wrong(path, f"is {self._shown(path, name)}, {text}", after=after)
-        return BridgeNames(**given)
+        return BridgeNames(**given) if is_usable else BridgeNames()
 
     def _search(self) -> SearchPolicy:
         section = self._shape.tools.tool_search
@@ -286,12 +289,16 @@ class Builder:
 
     def _activity(self) -> ActivityOptions:
         section = self._shape.activity
+        usable: list[str] = []
         for position, pattern in enumerate(section.mask):
-            if complaint := _pattern_complaint(pattern):
-                path = ("activity", "mask", position)
-                reason = "" if path in self._secret else f": {complaint}"
-                self._wrong(path, f"is not a regular expression{reason}")
-        return ActivityOptions(keep=section.keep, jsonl=section.jsonl or "", mask=section.mask)
+            mistake = find_pattern_mistake(pattern)
+            if not mistake:
+                usable.append(pattern)
+                continue
+            path = ("activity", "mask", position)
+            reason = "" if path in self._secret else f": {mistake}"
+            self._wrong(path, f"is not a regular expression{reason}")
+        return ActivityOptions(keep=section.keep, jsonl=section.jsonl or "", mask=tuple(usable))
 
     def _gateway(self) -> GatewayOptions:
         section = self._shape.gateway
@@ -368,15 +375,6 @@ def _is_template(text: str) -> bool:
     fields = [(name, spec, kind) for _, name, spec, kind in parts if name is not None]
     known = all(field in (("server", "", None), ("tool", "", None)) for field in fields)
     return known and any(name == "tool" for name, *_ in fields)
-
-
-def _pattern_complaint(text: str) -> str:
-    """Why `text` is no regular expression; nothing when it is one."""
-    try:
-        re.compile(text)
-    except (re.error, OverflowError, RecursionError, Warning) as error:
-        return str(error)
-    return ""
 
 
 def _overlap(one: Path, other: Path) -> bool:

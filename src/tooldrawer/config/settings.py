@@ -7,8 +7,18 @@ from typing import Literal
 from tooldrawer.assembly import AssemblyPolicy
 from tooldrawer.bridge import SearchPolicy
 from tooldrawer.dispatch import Approver, Guardrail, Hook, Limits
+from tooldrawer.errors import ConfigError
 from tooldrawer.ledger import Prices
 from tooldrawer.naming import DEFAULT_TEMPLATE
+from tooldrawer.option_checks import (
+    TEXT,
+    TEXTS,
+    Expected,
+    find_pattern_mistake,
+    freeze_lists,
+    require_fields,
+    whole_number,
+)
 from tooldrawer.scope import Scope
 from tooldrawer.search import EVERYTHING, Recipe
 from tooldrawer.search.spec import EndpointSpec
@@ -18,13 +28,34 @@ from tooldrawer.upstream.spec import UpstreamSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivityOptions:
-    """Where events go."""
+    """Where events go.
+
+    Raises:
+        ConfigError: A value is out of its range, or a mask is not a regular expression.
+    """
 
     keep: int = 1000
     jsonl: str = field(default="", repr=False)
     """A file to append every event to."""
     mask: tuple[str, ...] = field(default=(), repr=False)
     """Regular expressions of further secrets."""
+
+    def __post_init__(self) -> None:
+        freeze_lists(self, "mask")
+        require_fields(
+            self,
+            keep=whole_number(0),
+            jsonl=TEXT,
+            mask=Expected("a list of regular expressions", TEXTS.accepts),
+        )
+        mistakes = [
+            # Not the pattern itself, which may be the secret.
+            f"ActivityOptions.mask[{position}] is not a regular expression: {mistake}."
+            for position, pattern in enumerate(self.mask)
+            if (mistake := find_pattern_mistake(pattern))
+        ]
+        if mistakes:
+            raise ConfigError(*mistakes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

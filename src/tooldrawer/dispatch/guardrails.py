@@ -8,9 +8,18 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from threading import Lock
 from time import monotonic
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from tooldrawer.call import ToolCall
+from tooldrawer.option_checks import (
+    PATTERNS,
+    SECONDS,
+    freeze_lists,
+    one_of,
+    require_fields,
+    require_values,
+    whole_number,
+)
 from tooldrawer.patterns import tool_matches
 from tooldrawer.tool import Tool
 
@@ -74,28 +83,39 @@ def _is_verdict(value: object) -> bool:
     return isinstance(value, Verdict)
 
 
+Decision = Literal["allow", "ask", "deny"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """Allow, ask or deny by tool pattern, then by annotation.
 
     Of the patterns the strictest that fits wins. A tool that no pattern names is judged by what it
     may do; annotations of untrusted servers never loosen that.
+
+    Raises:
+        ConfigError: A field has a value that it cannot have.
     """
 
     allow: Sequence[str] = ()
     ask: Sequence[str] = ()
     deny: Sequence[str] = ()
-    destructive: Literal["allow", "ask", "deny"] = "allow"
+    destructive: Decision = "allow"
     """Tools that may destroy something."""
-    writing: Literal["allow", "ask", "deny"] = "allow"
+    writing: Decision = "allow"
     """Tools that are not read-only."""
 
     def __post_init__(self) -> None:
-        for key in ("allow", "ask", "deny"):
-            value = getattr(self, key)
-            if isinstance(value, str):
-                raise TypeError(f"Rules.{key} is the text {value!r}; expected a list of patterns.")
-            object.__setattr__(self, key, tuple(value))
+        freeze_lists(self, "allow", "ask", "deny")
+        decision = one_of(get_args(Decision))
+        require_fields(
+            self,
+            allow=PATTERNS,
+            ask=PATTERNS,
+            deny=PATTERNS,
+            destructive=decision,
+            writing=decision,
+        )
 
     def __call__(self, tool: Tool, call: ToolCall) -> Verdict:
         """Judge one call."""
@@ -144,6 +164,7 @@ class RateLimit:
     def __init__(
         self, *, calls: int, seconds: float, clock: Callable[[], float] = monotonic
     ) -> None:
+        require_values("RateLimit", calls=(calls, whole_number(1)), seconds=(seconds, SECONDS))
         self._calls, self._seconds, self._clock = calls, seconds, clock
         self._lock = Lock()
         self._made: dict[tuple[str, str], deque[float]] = {}
@@ -173,6 +194,7 @@ class RepeatGuard:
     """Stops the same call with the same arguments when it comes too often in a row."""
 
     def __init__(self, *, most: int) -> None:
+        require_values("RepeatGuard", most=(most, whole_number(1)))
         self._most = most
         self._lock = Lock()
         self._last: dict[str, tuple[str, int]] = {}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tooldrawer.call import ToolResult, text_block
+from tooldrawer.option_checks import SECONDS, require_fields, whole_number
 from tooldrawer.tool import Json, JsonObject
 
 MOST_LEVELS = 64
@@ -17,7 +18,11 @@ READ_REST = "read_rest"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds on every call."""
+    """Bounds on every call.
+
+    Raises:
+        ConfigError: A value is out of its range; the text has all of them.
+    """
 
     call_timeout: float = 120.0
     """Seconds that a tool may run."""
@@ -28,6 +33,16 @@ class Limits:
     arguments_max_bytes: int = 1_000_000
     concurrency: int = 8
     """Calls of one turn that run at the same time; 1 runs them one after the other."""
+
+    def __post_init__(self) -> None:
+        require_fields(
+            self,
+            call_timeout=SECONDS,
+            approval_timeout=SECONDS,
+            result_max_chars=whole_number(1),
+            arguments_max_bytes=whole_number(1),
+            concurrency=whole_number(1),
+        )
 
 
 _MEDIA = ("image", "audio")
