@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 
@@ -25,7 +26,7 @@ from tests.gateway.rig import (
 from tests.gateway.web import Site, served, tokens
 from tests.gateway.wire import stateless
 from tests.requirements import requirement
-from tooldrawer import Answer, Tool
+from tooldrawer import Answer, Tool, ToolCall, ToolResult
 from tooldrawer.errors import ConfigError
 from tooldrawer.gateway.http import serve_http
 from tooldrawer.gateway.tokens import Tokens
@@ -180,35 +181,33 @@ async def test_a_client_can_read_where_tokens_come_from(tmp_path: Path, settings
     assert about["bearer_methods_supported"] == ["header"]
 
 
-@pytest.mark.parametrize(
-    ("headers", "code"),
-    [
-        ({"Host": "evil.example"}, 421),
-        ({"Host": "evil.example:8765"}, 421),
-        ({"Host": "127.0.0.1.evil.example"}, 421),
-        ({"Host": ""}, 421),
-        ({"Origin": "https://evil.example"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Origin": "http://127.0.0.1.evil.example"}, 403),
-        ({"Host": "localhost:1"}, 200),
-        ({"Host": "[::1]"}, 200),
-        ({"Host": "tools.example.com"}, 200),
-        ({"Origin": "http://localhost:3000"}, 200),
-        ({"Origin": "https://app.example.com"}, 200),
-    ],
-)
-async def test_a_web_page_cannot_be_tricked_into_using_the_gateway(
-    tmp_path: Path, settings: Document, headers: dict[str, str], code: int
+async def test_the_result_of_a_call_does_not_reach_a_token_revoked_meanwhile(
+    tmp_path: Path, era: str, settings: Document
 ) -> None:
-    names: Document = {
-        "allowed_hosts": ["tools.example.com"],
-        "allowed_origins": ["https://app.example.com"],
-    }
-    async with served(tmp_path, {**settings, "gateway": names}) as site:
-        sent = stated({**JSON, **headers})
-        response = await site.http.post("/mcp", json=listing(), headers=sent)
-        health = await site.http.get("/healthz", headers=headers)
-    assert response.status_code == health.status_code == code
+    token, secret = tokens(tmp_path).create()
+    tokens(tmp_path).create()
+
+    async def revoke(_: Tool, call: ToolCall) -> ToolResult:
+        if tools[0].received != [call]:
+            tokens(tmp_path).revoke(token.id)
+        return ToolResult.of_json("the result")
+
+    tools = (ScriptedToolset("shop", [Tool(name="shop_run")], revoke),)
+    call: Document = {"name": "shop_run", "arguments": {}}
+    async with served(tmp_path, settings, toolsets=tools) as site:
+        if era == STATELESS:
+            headers = {**stated(bearer(secret), "tools/call"), "Mcp-Name": "shop_run"}
+            call = stateless(**call)
+        else:
+            headers = await _opened(site, secret)
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        with anyio.fail_after(60):
+            first, second = [
+                await site.http.post("/mcp", json=body, headers=headers) for _ in range(2)
+            ]
+        assert "the result" in first.text
+        assert "the result" not in second.text
+        assert len(tools[0].received) == 2
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])

@@ -102,7 +102,7 @@ def _spare_the_collector() -> None:
 
 
 async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int | None) -> None:
-    from tooldrawer.gateway.door import is_local  # noqa: PLC0415
+    from tooldrawer.gateway.host_names import is_local  # noqa: PLC0415
     from tooldrawer.gateway.http import serve_http  # noqa: PLC0415
     from tooldrawer.gateway.stdio import serve_stdio  # noqa: PLC0415
     from tooldrawer.gateway.tokens import Tokens  # noqa: PLC0415

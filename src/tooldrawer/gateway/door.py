@@ -1,7 +1,6 @@
 """Who may come in over HTTP, and on whose behalf."""
 
 from collections.abc import Callable, Collection
-from ipaddress import ip_address
 from typing import Any
 
 import anyio
@@ -12,23 +11,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tooldrawer.gateway.host_names import is_address_of, without_port
 from tooldrawer.gateway.principal import IN_REQUEST, Principal
 from tooldrawer.gateway.quotas import OpenRequests, QuotaExceeded
 from tooldrawer.gateway.tokens import Token, Tokens
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
-_LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _LOCAL = "local"
-
-
-def is_local(host: str) -> bool:
-    """Whether only this machine can reach `host`."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+_HEALTH_PATHS = ("/healthz", "/readyz")
+"""Probes call these by any name; all that they tell is whether the gateway is up."""
 
 
 class Guard:
@@ -45,7 +36,10 @@ class Guard:
         hosts: Collection[str] | None,
         origins: Collection[str],
     ) -> None:
-        """`hosts` may be called without a port or with any; `None` lets every one pass."""
+        """`hosts` are lower-case names without a port; `None` lets every one pass.
+
+        The address at which a connection arrived always passes.
+        """
         self._inside = inside
         self._hosts = hosts
         self._origins = frozenset(origins)
@@ -55,7 +49,7 @@ class Guard:
         app = self._inside
         if scope["type"] == "http":
             headers = Request(scope).headers
-            if not self._knows_host(headers.get("host", "")):
+            if not self._knows_host(headers.get("host", ""), scope):
                 app = _refused(421, "This gateway is not called that; see gateway.allowed_hosts.")
             elif not self._knows_origin(headers.get("origin")):
                 app = _refused(
@@ -63,14 +57,20 @@ class Guard:
                 )
         await app(scope, receive, send)
 
-    def _knows_host(self, host: str) -> bool:
-        return self._hosts is None or _without_port(host) in self._hosts or host in self._hosts
+    def _knows_host(self, host: str, scope: Scope) -> bool:
+        if self._hosts is None or scope["path"] in _HEALTH_PATHS:
+            return True
+        name = without_port(host).lower()
+        if name in self._hosts or host.lower() in self._hosts:
+            return True
+        server = scope.get("server")
+        return server is not None and is_address_of(name, server[0])
 
     def _knows_origin(self, origin: str | None) -> bool:
         if origin is None or origin in self._origins:
             return True
         url = URL(origin)
-        place = _without_port(url.netloc)
+        place = without_port(url.netloc).lower()
         return self._hosts is not None and url.scheme == "http" and place in self._hosts
 
 
@@ -215,11 +215,6 @@ def metadata(servers: Collection[str]) -> Callable[[Request], JSONResponse]:
     return document
 
 
-def local_hosts(more: Collection[str]) -> tuple[str, ...]:
-    """What this machine may be called by a client on it."""
-    return (*_LOCAL_NAMES, *more)
-
-
 def _unauthorized(request: Request) -> Response:
     had_one = "authorization" in request.headers
     said = "This token is not known, or its time is over." if had_one else "A token is needed."
@@ -236,8 +231,3 @@ def _challenge(request: Request, wrong: str) -> dict[str, str]:
 def _refused(code: int, text: str, headers: dict[str, str] | None = None) -> Response:
     body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": text}}
     return JSONResponse(body, status_code=code, headers=headers)
-
-
-def _without_port(host: str) -> str:
-    name, colon, port = host.rpartition(":")
-    return name if colon and port.isdigit() else host

@@ -20,14 +20,17 @@ from tooldrawer.gateway.connection_limits import (
     fit_to_open_files,
     limited_protocol,
 )
-from tooldrawer.gateway.door import WELL_KNOWN, Door, Guard, is_local, local_hosts, metadata
+from tooldrawer.gateway.door import WELL_KNOWN, Door, Guard, metadata
 from tooldrawer.gateway.ending import stopped_by_signals
 from tooldrawer.gateway.gateway import Gateway
+from tooldrawer.gateway.host_names import allowed_names, is_local
 from tooldrawer.gateway.journal import ResumableSessions
 from tooldrawer.gateway.metrics import CONTENT_TYPE, render
 from tooldrawer.gateway.quotas import OpenRequests
 from tooldrawer.gateway.tokens import Tokens
 
+_MCP_PATHS = ("/mcp", "/mcp/", "/mcp/{scope}", "/mcp/{scope}/")
+"""With and without the last slash: behind a proxy a redirect would name the wrong scheme."""
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 
 
@@ -135,16 +138,15 @@ def app(
 
     inner = Starlette(
         routes=[
-            Route("/mcp", door),
-            Route("/mcp/{scope}", door),
-            Route(f"{WELL_KNOWN}/mcp", about),
-            Route(f"{WELL_KNOWN}/mcp/{{scope}}", about),
+            *(Route(path, door) for path in _MCP_PATHS),
+            *(Route(f"{WELL_KNOWN}{path}", about) for path in _MCP_PATHS),
             Route("/healthz", healthy),
             Route("/readyz", ready),
             Route("/metrics", figures),
         ]
     )
-    hosts = local_hosts(options.allowed_hosts) if is_local(host) else options.allowed_hosts or None
+    inner.router.redirect_slashes = False
+    hosts = allowed_names(host, options.allowed_hosts)
     return Guard(inner, hosts=hosts, origins=options.allowed_origins)
 
 
