@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio.to_thread
 
@@ -33,12 +33,13 @@ from tooldrawer.toolset import Toolset
 from tooldrawer.trust import TrustStore
 from tooldrawer.turn import Host
 from tooldrawer.upstream.disabled import describe_disabled
+from tooldrawer.upstream.manifest import Manifests
+from tooldrawer.upstream.pool import Pool
 from tooldrawer.upstream.spec import UpstreamSpec
 
 if TYPE_CHECKING:
     from tooldrawer.config import Trust, WatchedFile
     from tooldrawer.search.embedder import Embedder
-    from tooldrawer.upstream.pool import Pool
     from tooldrawer.upstream.upstream import Upstream
 
 _logger = logging.getLogger(__name__)
@@ -192,19 +193,14 @@ class Drawer:
         changed: Callable[["Upstream"], None] = _ignore,
         notified: Callable[["Upstream", str, JsonObject], None] = _ignore,
         lazy: bool = False,
-    ) -> AsyncGenerator["Pool"]:
+    ) -> AsyncGenerator[Pool]:
         """Start the configured servers, and offer their tools until the block is left.
 
         Nothing waits for them: a server offers what it listed the last time until it lists again.
         With `lazy` no server starts before it is called, unless its tools are not known.
         """
-        # Imported here: MCP is half a second that `import tooldrawer` does without.
-        from tooldrawer.upstream.manifest import Manifests  # noqa: PLC0415
-        from tooldrawer.upstream.pool import Pool  # noqa: PLC0415
-        from tooldrawer.upstream.upstream import Upstream  # noqa: PLC0415
-
         make = partial(
-            Upstream,
+            _make_upstream,
             emit=self.activity,
             template=self.config.name_template,
             manifests=Manifests(),
@@ -212,6 +208,8 @@ class Drawer:
             notified=notified,
             longest=lambda: self.config.limits.call_timeout,
         )
+        # On the event loop, importing MCP would hold up everything else for seconds.
+        await anyio.to_thread.run_sync(_import_upstream, self.config)
         async with Pool(make) as pool:
             self._pool, self._lazy = pool, lazy
             self._offer(pool)
@@ -221,7 +219,7 @@ class Drawer:
                 self._pool = None
         self.registry.exchange([each.name for each in pool.upstreams], ())
 
-    def _offer(self, pool: "Pool") -> None:
+    def _offer(self, pool: Pool) -> None:
         """Run the servers that the settings name now, no others, and offer their tools."""
         removed, added = pool.apply(
             replace(spec, lazy=spec.lazy or self._lazy) for spec in self.config.servers
@@ -247,6 +245,8 @@ class Drawer:
                 if file.stamp() != stamp:  # it is being written: the next turn or call looks again
                     return
                 config, kept = _keep_running(config, self.config)
+                if self._pool is not None:
+                    _import_upstream(config)
                 self._apply(config)
                 file.applied, error = text, "\n".join(kept)
             except ToolDrawerError as wrong:
@@ -313,6 +313,22 @@ class Drawer:
             limits=config.limits,
             scopes=config.scopes,
         )
+
+
+def _upstream_class() -> "type[Upstream]":
+    # Imported here: MCP is half a second that a drawer without servers does without.
+    from tooldrawer.upstream.upstream import Upstream  # noqa: PLC0415
+
+    return Upstream
+
+
+def _import_upstream(config: Config) -> None:
+    if any(spec.enabled for spec in config.servers):
+        _upstream_class()
+
+
+def _make_upstream(spec: UpstreamSpec, **options: Any) -> "Upstream":
+    return _upstream_class()(spec, **options)
 
 
 def _engine(config: Config) -> SearchEngine:

@@ -14,7 +14,7 @@ from tooldrawer.catalogs import Catalogs
 from tooldrawer.scope import Scope
 from tooldrawer.tokens import SchemaCosts
 
-_WORTH_A_THREAD = 200
+_WORTH_A_THREAD = 50
 """New tools beyond this number are counted and indexed off the event loop."""
 
 

@@ -31,6 +31,33 @@ def test_a_drawer_can_be_built_without_the_packages_of_the_commands() -> None:
     assert printed(program) == "[]"
 
 
+CONNECTING = """
+import sys, threading, anyio
+from tooldrawer import Config, Drawer
+from tooldrawer.upstream.spec import UpstreamSpec
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "mcp":
+            print("on the loop" if threading.current_thread() is loop else "in a thread")
+
+async def main():
+    async with Drawer().connected():
+        print("mcp" in sys.modules)
+    server = UpstreamSpec(name="brief", command="true")
+    async with Drawer(config=Config(servers=(server,))).connected() as pool:
+        print(len(pool.upstreams))
+
+loop = threading.current_thread()
+sys.meta_path.insert(0, Watch())
+anyio.run(main)
+"""
+
+
+def test_connecting_imports_mcp_for_servers_only_and_not_on_the_event_loop() -> None:
+    assert printed(CONNECTING).splitlines() == ["False", "in a thread", "1"]
+
+
 def test_importing_the_library_costs_at_most_four_times_what_its_own_needs_cost() -> None:
     ours, needed = list[float](), list[float]()
     for _ in range(5):

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import anyio
 import anyio.abc
 
 from tooldrawer.upstream.spec import UpstreamSpec
-from tooldrawer.upstream.upstream import Upstream
 
-Make = Callable[[UpstreamSpec], Upstream]
+if TYPE_CHECKING:
+    # It imports MCP, which a pool without servers does without.
+    from tooldrawer.upstream.upstream import Upstream
+
+Make = Callable[[UpstreamSpec], "Upstream"]
 
 
 class Pool:
@@ -28,11 +31,13 @@ class Pool:
         self.apply(specs)
 
     @property
-    def upstreams(self) -> tuple[Upstream, ...]:
+    def upstreams(self) -> tuple["Upstream", ...]:
         """In the order of the configuration."""
         return tuple(self._upstreams.values())
 
-    def apply(self, specs: Iterable[UpstreamSpec]) -> tuple[tuple[str, ...], tuple[Upstream, ...]]:
+    def apply(
+        self, specs: Iterable[UpstreamSpec]
+    ) -> tuple[tuple[str, ...], tuple["Upstream", ...]]:
         """Take over a configuration: the names of toolsets that are gone, and the new ones.
 
         A server whose entry is the same goes on; one whose entry changed is in both.
@@ -87,23 +92,23 @@ class Pool:
         group.cancel_scope.cancel()
         return await group.__aexit__(kind, error, traceback)
 
-    def _start(self, upstream: Upstream) -> None:
+    def _start(self, upstream: "Upstream") -> None:
         if self._group is not None:
             self._scopes[upstream] = anyio.CancelScope()
             self._group.start_soon(self._serve, upstream)
 
-    async def _serve(self, upstream: Upstream) -> None:
+    async def _serve(self, upstream: "Upstream") -> None:
         try:
             with self._scopes[upstream]:
                 await upstream.serve()
         finally:
             del self._scopes[upstream]
 
-    def _retire(self, upstream: Upstream) -> None:
+    def _retire(self, upstream: "Upstream") -> None:
         if self._group is not None:
             self._group.start_soon(self._stop, upstream)
 
-    async def _stop(self, upstream: Upstream) -> None:
+    async def _stop(self, upstream: "Upstream") -> None:
         with anyio.move_on_after(self._drain):
             await upstream.drained()
         if upstream in self._scopes:
