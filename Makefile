@@ -10,6 +10,9 @@ INSTALL := $(if $(UV),$(UV) pip install --compile-bytecode --python $(BIN)/pytho
 VENV_STAMP := $(VENV)/.stamp-venv
 RUN_STAMP := $(VENV)/.stamp-run
 DEV_STAMP := $(VENV)/.stamp-dev
+# Exists while packages are installed. uv cannot go on after an interruption in between, because a
+# package without its metadata is an error to it; so the folder is then created again.
+INCOMPLETE := $(VENV)/.incomplete
 TRAIN := .train
 TRAIN_STAMP := $(TRAIN)/.stamp
 SERVERS := .servers
@@ -53,7 +56,7 @@ clean: ## remove everything that was built
 	rm -rf $(VENV) $(TRAIN) $(SERVERS) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # The folder may be left over from an interrupted run, so it is created again from nothing.
-$(VENV_STAMP):
+$(VENV_STAMP): $(wildcard $(INCOMPLETE))
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "tooldrawer needs Python 3.11 or newer; this is %s. Set PYTHON=..." % sys.version.split()[0])'
 	@echo "Creating a virtual environment in $(VENV) ..."
 ifneq ($(UV),)
@@ -66,12 +69,16 @@ endif
 
 $(RUN_STAMP): pyproject.toml $(VENV_STAMP)
 	@echo "Installing tooldrawer and its dependencies (a few hundred megabytes) ..."
+	@touch $(INCOMPLETE)
 	$(INSTALL) --editable '.[tokens,agent]'
+	@rm $(INCOMPLETE)
 	@touch $@
 
 $(DEV_STAMP): pyproject.toml $(RUN_STAMP)
 	@echo "Installing what the tests need ..."
+	@touch $(INCOMPLETE)
 	$(INSTALL) --editable '.[tokens,agent,pydantic-ai,openai-agents,langchain]' --group dev
+	@rm $(INCOMPLETE)
 	@touch $@
 
 # A virtual environment of its own: the packages for training are large and pinned.

@@ -48,6 +48,17 @@ def test_a_complete_environment_is_used_as_it_is(clone: Path) -> None:
     assert list_commands(clone, "up").strip() == ".venv/bin/tooldrawer serve --http --demo"
 
 
+def test_an_interrupted_installation_starts_again_with_a_new_environment(clone: Path) -> None:
+    (clone / ".venv").mkdir()
+    for name in (".stamp-venv", ".stamp-run"):
+        (clone / ".venv" / name).touch()
+        os.utime(clone / ".venv" / name, (0, 0))
+    (clone / ".venv" / ".incomplete").touch()
+    commands = list_commands(clone, "up")
+    assert "venv --clear" in commands
+    assert commands.index("venv --clear") < commands.index("--editable")
+
+
 def test_the_port_can_be_chosen(clone: Path) -> None:
     assert "serve --http --demo --port 9000" in list_commands(clone, "up", "PORT=9000")
 
