@@ -77,11 +77,13 @@ async def test_a_direct_call_of_a_deferred_name_runs_the_tool(
     assert ran == ["read milk"]
 
 
+@pytest.mark.parametrize("is_empty", [False, True], ids=["some tools", "no tools"])
 async def test_a_name_that_nobody_has_is_answered_by_the_session_and_the_run_goes_on(
-    rig: Rig, desk: FunctionToolset
+    rig: Rig, desk: FunctionToolset, *, is_empty: bool
 ) -> None:
-    session = Drawer([desk], config=ON).session()
+    session = Drawer([] if is_empty else [desk], config=ON).session()
     heard = await rig.run(session, *[fly] * 3, "I cannot.")
+    assert heard.arrays == [[] if is_empty else BRIDGE] * 4
     assert len(heard.answers) == 3
     assert all("There is no tool" in answer.text for answer in heard.answers)
     assert all(answer.is_error for answer in heard.answers)

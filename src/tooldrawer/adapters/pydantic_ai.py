@@ -55,14 +55,19 @@ class DrawerToolset(AbstractToolset[AgentDepsT]):
             self._definitions = {tool.name: _definition(tool) for tool in assembly.tools}
             self._assembly = assembly
         return {
-            name: ToolsetTool(
-                toolset=self,
-                tool_def=definition,
-                max_retries=ctx.max_retries,
-                args_validator=_AsWritten(),
-            )
+            name: self._known_tool(definition, ctx)
             for name, definition in self._definitions.items()
         }
+
+    def _known_tool(
+        self, definition: ToolDefinition, ctx: RunContext[AgentDepsT]
+    ) -> ToolsetTool[AgentDepsT]:
+        return ToolsetTool(
+            toolset=self,
+            tool_def=definition,
+            max_retries=ctx.max_retries,
+            args_validator=_AsWritten(),
+        )
 
     async def call_tool(
         self,
@@ -79,6 +84,22 @@ class DrawerToolset(AbstractToolset[AgentDepsT]):
         return _returned(result)
 
 
+_PLACEHOLDER = Tool(name="tooldrawer_placeholder")
+
+
+class _CapabilityToolset(DrawerToolset[AgentDepsT]):
+    """The toolset of a capability, which always has a tool.
+
+    Pydantic AI finds the toolset for a call through a tool that it knows. When the session's array
+    is empty, that is a placeholder, which the capability takes out of the request.
+    """
+
+    async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
+        """The array for the next request, or the placeholder."""
+        tools = await super().get_tools(ctx)
+        return tools or {_PLACEHOLDER.name: self._known_tool(_definition(_PLACEHOLDER), ctx)}
+
+
 @dataclass(init=False)
 class DrawerCapability(AbstractCapability[AgentDepsT]):
     """`DrawerToolset`, and every name that it did not list: the session answers all calls."""
@@ -86,7 +107,7 @@ class DrawerCapability(AbstractCapability[AgentDepsT]):
     toolset: DrawerToolset[AgentDepsT]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  their word
-        self.toolset = DrawerToolset(session, id=id)
+        self.toolset = _CapabilityToolset(session, id=id)
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
@@ -96,6 +117,17 @@ class DrawerCapability(AbstractCapability[AgentDepsT]):
     def get_toolset(self) -> DrawerToolset[AgentDepsT]:
         """The tools that it brings."""
         return self.toolset
+
+    async def before_model_request(
+        self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Take the placeholder out of the request."""
+        parameters = request_context.model_request_parameters
+        shown = [tool for tool in parameters.function_tools if tool.name != _PLACEHOLDER.name]
+        if len(shown) == len(parameters.function_tools):
+            return request_context
+        changed = replace(parameters, function_tools=shown)
+        return replace(request_context, model_request_parameters=changed)
 
     async def after_model_request(
         self,
