@@ -210,14 +210,17 @@ class Drawer:
         )
         # On the event loop, importing MCP would hold up everything else for seconds.
         await anyio.to_thread.run_sync(_import_upstream, self.config)
-        async with Pool(make) as pool:
-            self._pool, self._lazy = pool, lazy
-            self._offer(pool)
-            try:
-                yield pool
-            finally:
-                self._pool = None
-        self.registry.exchange([each.name for each in pool.upstreams], ())
+        pool = Pool(make)
+        try:
+            async with pool:
+                self._pool, self._lazy = pool, lazy
+                self._offer(pool)
+                try:
+                    yield pool
+                finally:
+                    self._pool = None
+        finally:
+            self.registry.exchange([each.name for each in pool.upstreams], ())
 
     def _offer(self, pool: Pool) -> None:
         """Run the servers that the settings name now, no others, and offer their tools."""

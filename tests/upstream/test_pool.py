@@ -7,6 +7,7 @@ import anyio
 import pytest
 
 from tests.upstream.fakes import LONG, Client, alive, eventually, pids, plain
+from tooldrawer import Config, Drawer
 from tooldrawer.call import ToolCall
 from tooldrawer.errors import ToolFailed
 from tooldrawer.upstream.behind import BEHIND
@@ -115,3 +116,20 @@ async def test_a_cancelled_pool_stops_its_servers(tmp_path: Path) -> None:
         assert len(pids(file)) == 2
         group.cancel_scope.cancel()
     assert not any(map(alive, pids(file)))
+
+
+@pytest.mark.parametrize("raised", [ValueError("mine"), TimeoutError(), SystemExit(3)], ids=repr)
+async def test_an_exception_in_the_block_of_a_connected_drawer_leaves_it_as_itself(
+    raised: BaseException,
+) -> None:
+    drawer = Drawer(config=Config(servers=(plain(),)))
+
+    async def use() -> None:
+        async with drawer.connected():
+            assert len(drawer.registry.snapshot().toolsets) == 1
+            raise raised
+
+    with pytest.raises(type(raised)) as caught:
+        await use()
+    assert caught.value is raised
+    assert not drawer.registry.snapshot().toolsets

@@ -1,7 +1,7 @@
 """LangChain and LangGraph: a session as the middleware of an agent."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any, Never, TypeVar
 
 from tooldrawer.adapters.beside import beside
 from tooldrawer.call import ToolResult
@@ -27,6 +27,11 @@ except ImportError as missing:
     ) from missing
 
 
+_SYNCHRONOUS = (
+    "A session is asynchronous. Run the agent with `await agent.ainvoke(...)` or "
+    "`async for ... in agent.astream(...)` instead of `invoke` or `stream`."
+)
+
 Own = TypeVar("Own")
 """What an agent's own tools give."""
 
@@ -45,6 +50,28 @@ class DrawerMiddleware(AgentMiddleware):
         self.session = session
         self.tools = ()
         self._own: frozenset[str] = frozenset()
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> Never:
+        """Refuse a synchronous run.
+
+        Raises:
+            NotImplementedError: Always.
+        """
+        raise NotImplementedError(_SYNCHRONOUS)
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
+    ) -> Never:
+        """Refuse a synchronous run.
+
+        Raises:
+            NotImplementedError: Always.
+        """
+        raise NotImplementedError(_SYNCHRONOUS)
 
     async def awrap_model_call(
         self,

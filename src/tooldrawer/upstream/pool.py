@@ -90,7 +90,12 @@ class Pool:
                 for upstream in self._scopes:
                     draining.start_soon(upstream.drained)
         group.cancel_scope.cancel()
-        return await group.__aexit__(kind, error, traceback)
+        try:
+            return await group.__aexit__(kind, error, traceback)
+        except BaseExceptionGroup as raised:
+            if raised.exceptions != (error,):
+                raise
+            return False  # an exception of the block leaves it as itself, not in a group
 
     def _start(self, upstream: "Upstream") -> None:
         if self._group is not None:
