@@ -4,7 +4,8 @@ A pattern that begins like a full name, `mcp_docs_get_*` with the usual template
 and a tool, and each part must match the whole of that name. Every other pattern, `*delete*`, is
 about the tool's own name; where it forbids something, about the server's name too, so that neither
 `allow: ["*read*"]` opens the server `spreadsheets` nor `deny: ["*vault*"]` overlooks the server
-`vault`. Case never counts.
+`vault`. Names of tools that are not a server's do not contain the toolset's name, so a glob that
+forbids something is compared with that as well. Case never counts.
 
 Underscores join the parts and occur inside them, so one text has several readings:
 `mcp_docs_internal_*` is server `docs` and tool `internal_*`, or server `docs_internal` and any
@@ -25,6 +26,7 @@ from tooldrawer.naming import mcp_name, with_accepted_characters
 from tooldrawer.tool import DEFAULT_TEMPLATE, UPSTREAM_PREFIX, ServerNaming, Tool
 
 _STAR = "*"
+_WILDCARD = re.compile(r"[*?\[]")
 
 
 class Reach(IntEnum):
@@ -78,6 +80,8 @@ def tool_matches(
     """
     if _STAR in patterns:
         return True
+    if forbids and _forbids_toolset(tool.source, patterns):
+        return True
     names = (tool.name,) if only_visible else (tool.name, tool.long_name or tool.name)
     if not any(matches(name, patterns) for name in names):
         return False
@@ -96,7 +100,7 @@ def reach(
     toolset: str, patterns: Sequence[str], naming: ServerNaming, *, forbids: bool = False
 ) -> Reach:
     """How much of `toolset` the patterns can match, when it is not known what it lists."""
-    if _STAR in patterns:
+    if _STAR in patterns or (forbids and _forbids_toolset(toolset, patterns)):
         return Reach.ALL
     template = _template(naming.template)
     if template is None or not toolset.startswith(UPSTREAM_PREFIX):
@@ -138,6 +142,17 @@ def server_namings(
         name: ServerNaming(template=template, similar=similar)
         for name, similar in similar_servers(toolsets).items()
     }
+
+
+def _forbids_toolset(toolset: str, patterns: Sequence[str]) -> bool:
+    """Whether a glob matches the name of a toolset that is not a server's.
+
+    A text without wildcards is the name of a tool; toolsets are often called like one of theirs.
+    """
+    if toolset.startswith(UPSTREAM_PREFIX):
+        return False
+    globs = tuple(pattern for pattern in patterns if _WILDCARD.search(pattern))
+    return bool(globs) and matches(toolset, globs)
 
 
 def _reach(reading: _Reading) -> Reach:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.properties.strategies import quick
 from tests.requirements import requirement
-from tooldrawer import AssemblyPolicy, Rules, Scope, StaticToolset, Tool, ToolCall
+from tooldrawer import AssemblyPolicy, FunctionToolset, Rules, Scope, StaticToolset, Tool, ToolCall
 from tooldrawer.assembly.assemble import why_direct
 from tooldrawer.dispatch.guardrails import Deny
 from tooldrawer.patterns import tool_matches
@@ -170,6 +170,30 @@ def test_scopes_rules_and_pinned_tools_read_a_pattern_alike(
         assert (
             why_direct(each, AssemblyPolicy(core=(), pinned=(pattern,))) == "pinned"
         ) == is_match
+
+
+@requirement("SCOPE-7")
+@pytest.mark.parametrize(
+    ("pattern", "is_forbidden"),
+    [
+        ("*vault*", True),
+        ("VAULT*", True),
+        ("vault", False),
+        ("vaults*", False),
+        ("mcp_vault_*", False),
+    ],
+)
+def test_a_pattern_that_forbids_is_about_the_toolset_of_functions_too(
+    pattern: str, *, is_forbidden: bool
+) -> None:
+    def read_secret() -> None: ...
+
+    (tool,) = FunctionToolset("vault", [read_secret]).tools()
+    scope = Scope(deny=(pattern,))
+    assert scope.admits(tool) is not is_forbidden
+    assert scope.can_admit("vault") is not is_forbidden
+    assert isinstance(Rules(deny=(pattern,))(tool, ToolCall(name=tool.name)), Deny) is is_forbidden
+    assert not Scope(allow=("*vault*",)).admits(tool)
 
 
 @requirement("SCOPE-7")
