@@ -4,6 +4,7 @@ import logging
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -80,6 +81,25 @@ async def test_a_server_that_dies_of_the_question_for_its_version_is_greeted_oth
         assert server.upstream.protocol == "2025-11-25"
         assert server.upstream.status.starts == 2
         assert server.happened(UpstreamDown) == []
+
+
+async def test_a_server_that_dies_of_that_question_comes_back_after_an_outage(
+    tmp_path: Path,
+) -> None:
+    dies, is_well = plain("--dies-of-discover"), tmp_path / "is_well"
+    command = f'test -e "{is_well}" || exit 3; exec "$0" "$@"'
+    spec = replace(dies, command="sh", args=("-c", command, dies.command, *dies.args))
+    async with running(spec, pace=Pace(first=0.01, most=0.01)) as server:
+        for outage in range(2):
+            starts = server.upstream.status.starts
+            await eventually(lambda s=starts: server.upstream.status.starts > s + 3)
+            is_well.touch()
+            await server.until(lambda: server.upstream.status.state == "up")
+            assert (await server.call("echo")).is_error is False
+            if not outage:
+                is_well.unlink()
+                with pytest.raises(ToolFailed):
+                    await server.call("die")
 
 
 async def test_a_server_that_is_deaf_to_that_question_is_greeted_after_a_while(

@@ -14,10 +14,11 @@ import anyio.lowlevel
 import pytest
 
 from tests.upstream.conftest import http_process
-from tests.upstream.fakes import LONG, Client, Running, running
+from tests.upstream.fakes import LONG, Client, Running, eventually, running
 from tooldrawer.activity import UpstreamChanged, UpstreamDown, UpstreamUp
 from tooldrawer.errors import ServerRefused, ToolFailed
 from tooldrawer.tool import JsonObject
+from tooldrawer.upstream.pace import Pace
 from tooldrawer.upstream.spec import UpstreamSpec
 
 KEY = {"Authorization": "Bearer key"}
@@ -140,29 +141,42 @@ async def test_a_server_that_dies_in_a_call_is_told_and_tried_again(
     assert caplog.records == []
 
 
-class Forgetful:
-    """Speaks the handshake era over HTTP, and forgets the session at the first call of a tool."""
+class Scripted:
+    """Speaks the handshake era over HTTP, one request for each connection."""
 
-    def __init__(self) -> None:
-        self.is_forgotten = False
+    session = 1
+    is_away = False
 
     async def serve(self, stream: anyio.abc.ByteStream) -> None:
         async with stream:
             head, _, body = (await stream.receive()).partition(b"\r\n\r\n")
             while head.startswith(b"POST") and not body.endswith(b"}"):
                 body += await stream.receive()
-            status, answer = self.answer(json.loads(body or b"{}"))
+            if self.is_away:
+                return
+            is_known = f"mcp-session-id: {self.session}".encode() in head.lower()
+            status, answer = self.answer(json.loads(body or b"{}"), is_known=is_known)
             text = json.dumps(answer).encode() if answer else b""
             lines = (
                 f"HTTP/1.1 {status}",
                 "content-type: application/json",
-                "mcp-session-id: s",
+                f"mcp-session-id: {self.session}",
                 "connection: close",
                 f"content-length: {len(text)}",
             )
             await stream.send("\r\n".join(lines).encode() + b"\r\n\r\n" + text)
 
-    def answer(self, message: dict[str, Any]) -> tuple[str, JsonObject | None]:
+    def answer(self, message: dict[str, Any], *, is_known: bool) -> tuple[str, JsonObject | None]:
+        raise NotImplementedError
+
+
+class Forgetful(Scripted):
+    """Forgets the session at the first call of a tool."""
+
+    is_forgotten = False
+
+    def answer(self, message: dict[str, Any], *, is_known: bool) -> tuple[str, JsonObject | None]:
+        del is_known
         results: dict[str, JsonObject] = {
             "initialize": {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {}},
             "tools/list": {"tools": [{"name": "forget", "inputSchema": {}}]},
@@ -184,6 +198,83 @@ async def test_a_session_that_the_server_forgot_is_opened_anew() -> None:
         with pytest.raises(ToolFailed, match="has forgotten this session, so the call was not"):
             await server.call("forget")
         await server.until(lambda: len(server.happened(UpstreamUp)) == 2)
+
+
+class Restarted(Scripted):
+    """Like the reference servers: HTTP 400 without a session, and for a session of another run.
+
+    The error has no id where the server does not know the session, and null before there is one.
+    """
+
+    calls = 0
+
+    def answer(self, message: dict[str, Any], *, is_known: bool) -> tuple[str, JsonObject | None]:
+        method, params = message.get("method"), message.get("params", {})
+        results: dict[str | None, JsonObject] = {
+            "initialize": {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {}},
+            "tools/list": {"tools": [{"name": name, "inputSchema": {}} for name in ("add", "odd")]},
+            "tools/call": {"content": [{"type": "text", "text": f"run {self.session}"}]},
+            "ping": {},
+        }
+        refusal: dict[str, Any] = {
+            "jsonrpc": "2.0",
+            "error": {"code": -32000, "message": "Bad Request: No valid session ID provided"},
+        }
+        if method == "server/discover":
+            refusal["id"] = None
+        if method is None:
+            return "405 Method Not Allowed", refusal
+        if (method != "initialize" and not is_known) or params.get("name") == "odd":
+            return "400 Bad Request", refusal
+        if "id" not in message:
+            return "202 Accepted", None
+        self.calls += method == "tools/call"
+        return "200 OK", {"jsonrpc": "2.0", "id": message["id"], "result": results[method]}
+
+
+async def test_a_server_that_restarted_while_idle_is_used_again_without_a_failed_call() -> None:
+    restarted, texts = Restarted(), list[str]()
+    async with (
+        _listening(restarted.serve) as url,
+        running(UpstreamSpec(name="web", url=url)) as server,
+    ):
+        assert server.upstream.status.starts == 1
+        restarted.session += 1
+
+        async def call() -> None:
+            texts.append((await server.call("add")).text)
+
+        async with anyio.create_task_group() as group:
+            for _ in range(3):
+                group.start_soon(call)
+        assert (texts, restarted.calls) == (["run 2"] * 3, 3)
+        assert server.upstream.status.starts == 2
+
+
+async def test_a_call_that_is_refused_with_http_400_leaves_the_session_alone() -> None:
+    async with (
+        _listening(Restarted().serve) as url,
+        running(UpstreamSpec(name="web", url=url)) as server,
+    ):
+        with pytest.raises(ToolFailed, match="HTTP 400 Bad Request"):
+            await server.call("odd")
+        assert (await server.call("add")).text == "run 1"
+        assert server.upstream.status.starts == 1
+
+
+async def test_a_server_that_was_away_during_a_call_is_used_again_when_it_is_back() -> None:
+    restarted = Restarted()
+    async with (
+        _listening(restarted.serve) as url,
+        running(UpstreamSpec(name="web", url=url), pace=Pace(first=0.01, most=0.01)) as server,
+    ):
+        restarted.is_away = True
+        with pytest.raises(ToolFailed):
+            await server.upstream.request("tools/call", {"name": "add"}, timeout=1)
+        await eventually(lambda: server.upstream.status.starts > 4)
+        restarted.session, restarted.is_away = 2, False
+        await server.until(lambda: server.upstream.status.state == "up")
+        assert (await server.call("add")).text == "run 2"
 
 
 async def test_a_wrong_key_is_said_and_waits_for_a_person(http_server: str) -> None:

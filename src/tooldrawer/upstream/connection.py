@@ -18,6 +18,7 @@ from tooldrawer.upstream.listening import Listening, Subscribed
 from tooldrawer.upstream.listing import MOST_TOOLS
 from tooldrawer.upstream.negotiation import Hello, negotiate
 from tooldrawer.upstream.pace import Pace
+from tooldrawer.upstream.post_status import watch_post
 from tooldrawer.upstream.relay import Noticed, RelaySession
 from tooldrawer.upstream.spec import UpstreamSpec
 from tooldrawer.upstream.turns import Flight, Turns
@@ -26,6 +27,10 @@ from tooldrawer.upstream.unreachable import Unreachable
 _ROUNDS = 10
 """How often in a row a server may ask for more input about one call."""
 _PAGES = 1000
+_PING_TIMEOUT_S = 5.0
+_UNKNOWN_SESSION = (400, 404)
+"""HTTP statuses for a session that the server does not know: MCP asks for the second of them, and
+much copied examples of servers answer with the first."""
 _MOST_SHOWN = 100
 """Steps of one call that its client has not taken yet; more of them are lost."""
 _logger = logging.getLogger(__name__)
@@ -71,6 +76,19 @@ class Connection:
         """Give it up: only a new one helps."""
         self.reason = reason
         self.ended.set()
+
+    async def is_forgotten(self, status: int) -> bool:
+        """Whether the server has no session for this connection, after it refused a request.
+
+        The same status may concern that one request only. A ping has nothing to refuse but the
+        session.
+        """
+        if self.is_modern or status not in _UNKNOWN_SESSION:
+            return False
+        with watch_post() as ping, anyio.move_on_after(_PING_TIMEOUT_S), suppress(MCPError):
+            await self._session.raw("ping", {})
+        # Another request may have found out meanwhile, and have ended the connection.
+        return ping.code in _UNKNOWN_SESSION or bool(self.reason)
 
     async def open(self, *, skip_discover: bool) -> None:
         """Agree on a version with the server.

@@ -27,11 +27,16 @@ def gone(*, dislikes_discover: bool = False) -> Unreachable:
     return Unreachable(_CLOSED, is_gone=True, dislikes_discover=dislikes_discover)
 
 
+def is_closed(error: MCPError) -> bool:
+    """Whether the connection ended. Servers answer with the same code, and with their own words."""
+    return error.code == CONNECTION_CLOSED and error.message == "Connection closed"
+
+
 def is_gone(error: BaseException) -> bool:
     """Whether it was the server that ended the connection."""
     return any(
         (isinstance(each, Unreachable) and each.is_gone)
-        or (isinstance(each, MCPError) and each.code == CONNECTION_CLOSED)
+        or (isinstance(each, MCPError) and is_closed(each))
         for each in leaves(error)
     )
 
@@ -43,7 +48,7 @@ def explained(error: BaseException) -> str:
     match first:
         case Unreachable():
             return str(first)
-        case MCPError() if first.code == CONNECTION_CLOSED:
+        case MCPError() if is_closed(first):
             return _CLOSED
         case MCPError():
             return f"it answered with the error {first.code}: {said}"

@@ -13,6 +13,7 @@ from mcp.shared.message import SessionMessage
 from tooldrawer.upstream.dispatcher import LineDispatcher
 from tooldrawer.upstream.explanation import http_complaint
 from tooldrawer.upstream.lines import MOST_BYTES
+from tooldrawer.upstream.post_status import note_post
 from tooldrawer.upstream.process import Process, running
 from tooldrawer.upstream.relay import MOST_ASKED, RelayDispatcher
 from tooldrawer.upstream.request_rate import RequestRate
@@ -108,6 +109,8 @@ class _Statuses:
     async def note(self, response: httpx2.Response) -> None:
         if response.request.method == "POST":
             self.last = response.status_code if response.status_code >= 400 else 0
+            if not response.is_redirect:
+                note_post(response.status_code)
 
 
 class _Http:

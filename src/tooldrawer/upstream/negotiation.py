@@ -6,7 +6,7 @@ from typing import Any, cast
 import anyio
 import mcp_types as types
 from mcp import MCPError
-from mcp_types import CONNECTION_CLOSED, UNSUPPORTED_PROTOCOL_VERSION
+from mcp_types import UNSUPPORTED_PROTOCOL_VERSION
 from mcp_types.version import (
     HANDSHAKE_PROTOCOL_VERSIONS,
     LATEST_MODERN_VERSION,
@@ -14,7 +14,7 @@ from mcp_types.version import (
 )
 
 from tooldrawer.tool import Json, JsonObject
-from tooldrawer.upstream.explanation import gone
+from tooldrawer.upstream.explanation import gone, is_closed
 from tooldrawer.upstream.relay import RelaySession
 from tooldrawer.upstream.unreachable import Unreachable
 
@@ -68,7 +68,7 @@ async def _discovered(session: RelaySession, version: str) -> Hello | str:
         with anyio.move_on_after(_PATIENCE):
             raw = await session.send_discover(version)
     except MCPError as error:
-        if error.code == CONNECTION_CLOSED:
+        if is_closed(error):
             # There are servers that leave when the first request is not the handshake.
             raise gone(dislikes_discover=True) from error
         return _other_version(error)

@@ -295,11 +295,14 @@ class Supervisor:
 
     def _begins_otherwise(self, found: Sequence[Unreachable]) -> bool:
         """Whether to try once more at once, with the handshake first."""
-        if any(each.dislikes_discover for each in found) and not self._has_begun_otherwise:
-            self._skip_discover = self._has_begun_otherwise = True
-            return True
-        self._skip_discover &= self._was_up
-        return False
+        if self._was_up:  # it was no matter of how to begin
+            return False
+        has_left = any(each.dislikes_discover for each in found)
+        # In an outage every beginning fails: each attempt begins in the way that the last did not.
+        self._skip_discover = has_left and not self._skip_discover
+        is_first = not self._has_begun_otherwise
+        self._has_begun_otherwise |= self._skip_discover
+        return self._skip_discover and is_first
 
     def _sentence(self, error: Exception, connection: Connection | None) -> str:
         reason = explained(error)

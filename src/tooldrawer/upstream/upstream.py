@@ -18,9 +18,11 @@ from tooldrawer.tool import Json, JsonObject, ServerNaming, Tool
 from tooldrawer.upstream.behind import BEHIND
 from tooldrawer.upstream.companion import subscribes, wants_handshake
 from tooldrawer.upstream.connection import Connection
+from tooldrawer.upstream.explanation import http_complaint
 from tooldrawer.upstream.listing import Listing
 from tooldrawer.upstream.manifest import Manifests
 from tooldrawer.upstream.pace import Pace
+from tooldrawer.upstream.post_status import watch_post
 from tooldrawer.upstream.spec import UpstreamSpec
 from tooldrawer.upstream.standing import UpstreamStatus
 from tooldrawer.upstream.supervisor import Supervisor
@@ -261,10 +263,12 @@ class Upstream:
         if not turns.enter(flight):
             await self._turn(turns, flight, seconds)
         try:
-            with flight.limit:
-                return await connection.request(method, params, flight)
-        except MCPError as error:
-            raise await self._failure(connection, error) from error
+            with watch_post() as post:
+                try:
+                    with flight.limit:
+                        return await connection.request(method, params, flight)
+                except MCPError as error:
+                    raise await self._failure(connection, error, post.code) from error
         finally:
             turns.leave(flight)
         raise ToolTimedOut(
@@ -281,8 +285,14 @@ class Upstream:
             "not made. Try again later."
         )
 
-    async def _failure(self, connection: Connection, error: MCPError) -> ToolFailed:
+    async def _failure(self, connection: Connection, error: MCPError, status: int) -> ToolFailed:
         name = repr(self.spec.name)
+        if _tells_forgotten(connection, error) or await connection.is_forgotten(status):
+            connection.end("it has forgotten the session")
+            return _Forgotten(
+                f"The server {name} has forgotten this session, so the call was not made. It is "
+                "being connected again: try again."
+            )
         if error.code == CONNECTION_CLOSED:
             # A server may use the code itself; then the connection is still there.
             with anyio.move_on_after(_GONE):
@@ -297,14 +307,8 @@ class Upstream:
                     f"The connection to the server {name} broke during the call, which may or may "
                     "not have taken effect: check before you try again."
                 )
-        if _is_forgotten(connection, error):
-            connection.end("it has forgotten the session")
-            return _Forgotten(
-                f"The server {name} has forgotten this session, so the call was not made. It is "
-                "being connected anew: try again."
-            )
         if self.spec.url and error.message == "Server returned an error response":
-            said = connection.way.explain(error.message, was_alive=True)
+            said = http_complaint(status) if status else error.message
             return ToolFailed(f"The server {name} gave no answer: {said}. Tell the user.")
         return ServerRefused(error.message, code=error.code, data=error.data)
 
@@ -331,8 +335,8 @@ class Upstream:
             _logger.exception("A notice of the server %r was not taken in.", self.spec.name)
 
 
-def _is_forgotten(connection: Connection, error: MCPError) -> bool:
-    """Whether only a new session helps. MCP asks for HTTP 404, and for no words in particular."""
+def _tells_forgotten(connection: Connection, error: MCPError) -> bool:
+    """Whether the answer itself says that only a new session helps."""
     if connection.is_modern:
         return False
     if error.code == INVALID_REQUEST and error.message == "Session terminated":
