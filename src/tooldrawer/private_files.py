@@ -26,18 +26,20 @@ def make_private_folder(folder: Path) -> None:
     folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
 
 
-def open_private(path: Path, flags: int) -> int:
+def open_private(path: Path, flags: int, *, restrict: bool = True) -> int:
     """Open a file that is created, if missing, for its owner alone.
 
-    An existing file that everyone can read was made by an earlier version, and becomes private. One
-    that is closed to others keeps its mode: a group may have been given access on purpose.
+    An existing file that everyone can read was made by an earlier version, and becomes private with
+    `restrict`. One that is closed to others keeps its mode: a group may have been given access on
+    purpose.
 
     Raises:
         OSError: It cannot be opened.
     """
     descriptor = os.open(path, flags | os.O_CREAT | _O_CLOEXEC, _FILE_MODE)
-    with suppress(OSError):  # another user's file, to which we may only append
-        restrict_access(path)
+    if restrict:
+        with suppress(OSError):  # another user's file, to which we may only append
+            restrict_access(path)
     return descriptor
 
 

@@ -1,7 +1,9 @@
 """Sinks get every event in a thread of their own; a slow or broken one harms no call."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from threading import Event
 
 import anyio
 import anyio.to_thread
@@ -12,6 +14,7 @@ from tests.fakes import BrokenSink, ListSink, StuckSink
 from tests.requirements import requirement
 from tooldrawer import ActivityLog, ActivityOptions, Config, Drawer, FunctionToolset, JsonLines
 from tooldrawer.activity import CallFinished, CallStarted
+from tooldrawer.activity import Event as ActivityEvent
 
 pytestmark = pytest.mark.anyio
 
@@ -123,3 +126,49 @@ async def test_events_that_a_sink_is_too_slow_for_are_counted_and_the_oldest_go(
         stuck.release.set()
     log.close()
     assert queries(stuck.events) == ["in its hands", *map(str, range(3, 10_003))]
+
+
+@requirement("AF-3")
+async def test_a_sink_gets_an_event_at_once_unless_it_lets_them_gather() -> None:
+    log, prompt, gathering = ActivityLog(), StuckSink(), ListSink()
+    prompt.release.set()
+    thread = log.attach(gathering, gather_s=3600)
+    log.attach(prompt)
+    log(searched("a"))
+    with anyio.fail_after(60):
+        await anyio.to_thread.run_sync(prompt.is_stuck.wait)
+    assert gathering.events == []
+    assert thread.flush()
+    assert queries(gathering.events) == ["a"]
+    log.close()
+
+
+@requirement("AF-3")
+async def test_what_waits_for_a_file_is_written_to_it_at_once(tmp_path: Path) -> None:
+    file = SlowFile(tmp_path / "events.jsonl")
+    log = ActivityLog(sinks=[file])
+    log(searched("first"))
+    assert await anyio.to_thread.run_sync(file.is_stuck.wait, 30)
+    for number in range(100):
+        log(searched(str(number)))
+    file.release.set()
+    log.close()
+    assert file.batches == [1, 100]
+    lines = (tmp_path / "events.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [json.loads(line)["query"] for line in lines]
+    assert found == ["first", *map(str, range(100))]
+
+
+class SlowFile(JsonLines):
+    """Waits before it writes, and counts the events that it is given at once."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.is_stuck, self.release = Event(), Event()
+        self.batches: list[int] = []
+
+    def write_all(self, events: Sequence[ActivityEvent]) -> None:
+        self.batches.append(len(events))
+        self.is_stuck.set()
+        assert self.release.wait(30)
+        super().write_all(events)

@@ -10,6 +10,8 @@ from tooldrawer.activity.masking import Masker
 from tooldrawer.activity.sinks import Sink, SinkThread
 from tooldrawer.activity.subscription import Subscription
 
+GATHER_S = 0.02
+"""For sinks that keep nothing: waking a thread for each event costs calls more than its work."""
 _LAST_EVENTS = 1.0
 """Seconds that a reader in another thread has to take the last events before its subscription ends.
 """
@@ -47,9 +49,12 @@ class ActivityLog:
         """Oldest first."""
         return iter(tuple(self._events))
 
-    def attach(self, sink: Sink) -> SinkThread:
-        """Pass every event from now on to `sink`, in a thread of its own."""
-        thread = SinkThread(sink)
+    def attach(self, sink: Sink, *, gather_s: float = 0.0) -> SinkThread:
+        """Pass every event from now on to `sink`, in a thread of its own.
+
+        A sink that keeps events gets them at once; another may let them gather for some seconds.
+        """
+        thread = SinkThread(sink, gather_s=gather_s)
         with self._lock:
             self._sinks = (*self._sinks, thread)
         return thread
@@ -91,7 +96,7 @@ class ActivityLog:
         with self._lock:
             thread = self._subscriptions.get(subscription)
             if thread is None:
-                thread = SinkThread(_Relay(subscription))
+                thread = SinkThread(_Relay(subscription), gather_s=GATHER_S)
                 self._subscriptions[subscription] = thread
                 finalize(subscription, thread.stop)
             return thread

@@ -4,18 +4,17 @@ import json
 import logging
 import os
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from threading import Condition, Thread
 from types import UnionType
-from typing import Any, Protocol, cast, get_args, get_origin
+from typing import Any, Protocol, cast, get_args, get_origin, runtime_checkable
 
 from tooldrawer.activity.events import Event
 from tooldrawer.private_files import open_private
 
 _logger = logging.getLogger(__name__)
-_GATHER = 0.02
-"""Seconds in which events are gathered before a sink that was idle is woken."""
 _KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in get_args(Event)}
 
 
@@ -27,20 +26,42 @@ class Sink(Protocol):
         ...
 
 
+@runtime_checkable
+class BatchSink(Protocol):
+    """Takes all events that wait at once, where that is cheaper than one after the other."""
+
+    def write_all(self, events: Sequence[Event]) -> None:
+        """Take these events, oldest first."""
+        ...
+
+
 class JsonLines:
     """Appends each event to a file, which only its owner can read, as one line of JSON."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
+        self._is_private = False
 
     def __repr__(self) -> str:
         return f"JsonLines({str(self._path)!r})"
 
     def write(self, event: Event) -> None:
-        """Append one line; the file is opened for each, so that it may be moved away."""
-        descriptor = open_private(self._path, os.O_WRONLY | os.O_APPEND)
-        with os.fdopen(descriptor, "a", encoding="utf-8") as file:
-            file.write(as_json(event) + "\n")
+        """Append one line."""
+        self.write_all([event])
+
+    def write_all(self, events: Sequence[Event]) -> None:
+        """Append a line for each; the file is opened every time, so that it may be moved away."""
+        data = "".join(as_json(event) + "\n" for event in events).encode("utf-8")
+        # After each system call this thread may wait for busy calls before it goes on, and what is
+        # not written yet is lost when the process is killed. So there are two calls, not three.
+        flags = os.O_WRONLY | os.O_APPEND
+        descriptor = open_private(self._path, flags, restrict=not self._is_private)
+        self._is_private = True
+        try:
+            while data:
+                data = data[os.write(descriptor, data) :]
+        finally:
+            os.close(descriptor)
 
 
 def as_json(event: Event) -> str:
@@ -74,10 +95,15 @@ def _restored(value: object, kind: Any) -> Any:
 
 
 class SinkThread:
-    """Feeds one sink from a bounded queue. When the sink is too slow, the oldest events go."""
+    """Feeds one sink from a bounded queue. When the sink is too slow, the oldest events go.
 
-    def __init__(self, sink: Sink, *, waiting: int = 10_000) -> None:
+    An idle sink gets an event at once: what only waits in memory is lost when the process is
+    killed. With `gather_s` it is woken that many seconds later, which costs calls less.
+    """
+
+    def __init__(self, sink: Sink, *, waiting: int = 10_000, gather_s: float = 0.0) -> None:
         self._sink = sink
+        self._gather_s = gather_s
         self._queue: deque[Event] = deque()
         self._most = waiting
         self._condition = Condition()
@@ -132,25 +158,37 @@ class SinkThread:
         return self._is_closed or self._waited_for > 0
 
     def _work(self) -> None:
-        while (event := self._next()) is not None:
+        while events := self._next():
             try:
-                self._sink.write(event)
+                self._write(events)
             except Exception:  # the boundary to a sink that anyone may have written
-                self.failed += 1
-                if self.failed == 1:
+                if not self.failed:
                     _logger.exception("The activity sink %r fails; it is tried again.", self._sink)
+                self.failed += len(events)
             with self._condition:
                 self._is_writing = False
                 if self._waited_for:
                     self._condition.notify_all()
 
-    def _next(self) -> Event | None:
+    def _write(self, events: Sequence[Event]) -> None:
+        if isinstance(self._sink, BatchSink):
+            self._sink.write_all(events)
+        else:
+            for event in events:
+                self._sink.write(event)
+
+    def _next(self) -> Sequence[Event]:
+        """Wait for events: all of them for a sink that takes batches, else one; none at the end."""
         with self._condition:
             if not self._queue:
                 self._condition.wait_for(lambda: self._queue or self._is_closed)
-                # Waking a thread for each event costs the calls more than what it writes.
-                self._condition.wait_for(self._is_urgent, _GATHER)
+                if self._gather_s:
+                    self._condition.wait_for(self._is_urgent, self._gather_s)
             if not self._queue:
-                return None
+                return ()
             self._is_writing = True
-            return self._queue.popleft()
+            if not isinstance(self._sink, BatchSink):
+                return (self._queue.popleft(),)
+            events = tuple(self._queue)
+            self._queue.clear()
+            return events

@@ -21,6 +21,7 @@ from mcp.server.subscriptions import (
 
 from tooldrawer import config as configuration
 from tooldrawer.activity import Event
+from tooldrawer.activity.log import GATHER_S
 from tooldrawer.activity.quality import Quality
 from tooldrawer.admission import Admission, unknown_servers
 from tooldrawer.assembly import AssemblyPolicy
@@ -82,7 +83,7 @@ class Gateway:
         self.started = time()
         self.address, self.transport, self.config_path = "", "stdio", ""
         self.quality = Quality()
-        drawer.activity.attach(self.quality)
+        drawer.activity.attach(self.quality, gather_s=GATHER_S)
         self._stances: dict[str, Stance] = {}
         self._shown: dict[str, Shown] = {}
         self._stale: set[str] = set()
