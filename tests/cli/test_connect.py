@@ -145,6 +145,8 @@ def test_scope_address_place_and_name_are_written(desk: Shell) -> None:
             ("cursor", "--place", "project", "--http", "http://x", "--new-token"),
             "A project's file may be shared",
         ),
+        (("cursor", "--new-token"), "--new-token is for a gateway at an address; add --http"),
+        (("cursor", "--token-env", "A"), "--token-env is for a gateway at an address"),
         (("cursor", "--approve-tools"), "--approve-tools is for Codex"),
         (("cursor", "--name", "moon"), "another server that is called 'moon'"),
     ],
@@ -212,6 +214,38 @@ def test_a_server_that_is_down_behind_the_gateway_stays_in_the_clients_list(desk
     assert "moon stays in the list of Cursor: it is down behind the gateway." in ran.err
     assert '"moon"' in file_of(desk).read_text(encoding="utf-8")
     assert '"clock"' not in file_of(desk).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "options", [("--scope", "some"), ("--http", "http://127.0.0.1:9/mcp/some")]
+)
+def test_only_servers_that_the_scope_admits_leave_the_clients_list(
+    shell: Shell, options: tuple[str, ...]
+) -> None:
+    names = ("whole", "some_of", "denied", "maybe", "hidden")
+    servers = {name: {"command": f"{name}d"} for name in names}
+    scope = {
+        "allow": ["mcp_whole_*", "mcp_some_of_read", "mcp_denied_*", "*search*"],
+        "deny": ["mcp_denied_drop*"],
+    }
+    file = shell.write("home/.cursor/mcp.json", json.dumps({"mcpServers": servers}))
+    settings = {"mcp_servers": servers, "scopes": {"some": scope}}
+    shell.write("tooldrawer.yaml", json.dumps(settings))
+    ran = shell.run("connect", "cursor", "--replace", "--no-check", *options)
+    assert ran.err.splitlines() == [
+        "maybe stays in the list of Cursor: the scope 'some' does not admit it.",
+        "hidden stays in the list of Cursor: the scope 'some' does not admit it.",
+        "The scope 'some' may keep some tools from Cursor that it has now, of: some_of, denied.",
+    ]
+    text = (shell.folder / file).read_text(encoding="utf-8")
+    assert list(json.loads(text)["mcpServers"]) == ["maybe", "hidden", "tooldrawer"]
+
+
+def test_an_address_with_a_scope_that_is_not_known_here_leaves_all_servers(desk: Shell) -> None:
+    address = "http://127.0.0.1:9/mcp/day"
+    ran = desk.run("connect", "cursor", "--replace", "--no-check", "--http", address)
+    assert "The scope 'day' is not in " in ran.err
+    assert '"clock"' in file_of(desk).read_text(encoding="utf-8")
 
 
 def test_a_server_that_the_client_uses_with_another_account_stays(desk: Shell) -> None:

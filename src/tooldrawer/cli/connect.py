@@ -10,14 +10,29 @@ from typing import Annotated, cast
 import typer
 
 from tooldrawer import config as configuration
-from tooldrawer.cli.connect_launch import HttpOptions, launch_command, launch_http, without_stored
+from tooldrawer.cli.connect_launch import (
+    HttpOptions,
+    config_file,
+    launch_command,
+    launch_http,
+    scope_of,
+    without_stored,
+)
 from tooldrawer.cli.gateway_trial import Trial, start_of, try_gateway
 from tooldrawer.cli.output import notice, show
-from tooldrawer.clients.connection import OUR_NAME, Plan, connecting, served_entries, undoing
+from tooldrawer.clients.connection import (
+    OUR_NAME,
+    Plan,
+    ServedEntry,
+    connecting,
+    served_entries,
+    undoing,
+)
 from tooldrawer.clients.folders import Folders
 from tooldrawer.clients.known import Client, Place, client_named
 from tooldrawer.clients.launch import Launch
-from tooldrawer.clients.replacement import Replacement, plan_replacement
+from tooldrawer.clients.replacement import Replacement, own_name, plan_replacement
+from tooldrawer.clients.scoped_entries import divide_by_scope
 from tooldrawer.clients.served import served_by
 from tooldrawer.config.loading import FILE_NAME
 from tooldrawer.config.secret_file import SecretFile
@@ -116,6 +131,9 @@ def connect(
     if undo:
         _carry_out(undoing(found, target.place, folders, name=name), is_dry=dry_run)
         return
+    if http is None and (token_env or new_token):
+        option = "--token-env" if token_env else "--new-token"
+        raise ConfigError(f"{option} is for a gateway at an address; add --http, or leave it out.")
     if approve_tools and found.name != "codex":
         raise ConfigError(f"--approve-tools is for Codex; {found.title} has settings of its own.")
     with ExitStack() as stack:
@@ -125,10 +143,7 @@ def connect(
             options = HttpOptions(address=http, token_variable=token_env, is_new_token=new_token)
             launch = launch_http(found, target.place, options, scope, stack)
         launch = replace(launch, approves_tools=approve_tools)
-        served = _served(target, config) if replace_servers else []
-        entries = served_entries(found, target.place, folders, served, name=name)
-        if replace_servers and not entries:
-            notice(_nothing_replaced(found))
+        entries = _replaceable(target, config, scope_of(launch, scope)) if replace_servers else []
         plan = target.plan(launch)
         if entries or plan.is_needed:
             known = known_variables(target.start(plan).env)
@@ -220,9 +235,30 @@ def _store(stack: ExitStack, values: dict[str, str]) -> None:
         show(f"Stored in {secrets.path}, which only you can read: {', '.join(added)}.")
 
 
-def _served(target: _Target, config: Path | None) -> list[UpstreamSpec]:
-    file = (config or configuration.find(lists=True)).absolute()
-    return served_by(file, without=target.place.file(target.folders), folders=target.folders)
+def _replaceable(target: _Target, config: Path | None, scope: str) -> list[ServedEntry]:
+    """The servers of the client's list that the gateway gives to this client, too."""
+    file, place, folders = config_file(config), target.place, target.folders
+    served = served_by(file, without=place.file(folders), folders=folders)
+    entries = served_entries(target.client, place, folders, served, name=target.name)
+    if not entries:
+        notice(_nothing_replaced(target.client))
+    if not scope or not entries:
+        return entries
+    settings, title = configuration.gather(file), target.client.title
+    if scope not in settings.scopes:
+        notice(f"The scope {scope!r} is not in {file}, so all servers stay in the list of {title}.")
+        return []
+    names = [own_name(spec) for spec in served]
+    template = settings.name_template
+    divided = divide_by_scope(entries, settings.scopes[scope], names, template=template)
+    for name in divided.others:
+        notice(f"{name} stays in the list of {title}: the scope {scope!r} does not admit it.")
+    if divided.in_part:
+        notice(
+            f"The scope {scope!r} may keep some tools from {title} that it has now, of: "
+            f"{', '.join(divided.in_part)}."
+        )
+    return list(divided.admitted)
 
 
 def _nothing_replaced(client: Client) -> str:

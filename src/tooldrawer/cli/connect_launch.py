@@ -6,7 +6,7 @@ import re
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 from tooldrawer import config as configuration
 from tooldrawer.cli.first_token import first_token_warning
@@ -21,6 +21,7 @@ from tooldrawer.gateway.tokens import Tokens
 
 _SCHEMES = ("http://", "https://")
 _FILLED = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)")
+_SCOPE_PATH = re.compile(r".*/mcp/(?P<scope>[^/]+)/?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -39,7 +40,7 @@ def launch_command(config: Path | None, scope: str | None) -> Launch:
     Raises:
         ConfigError: There is no configuration, or no such scope in it.
     """
-    file = (config or configuration.find(lists=True)).absolute()
+    file = config_file(config)
     if config is None:  # the client will name the file, and so trust it
         require_trust(file)
     _check_scope(file, scope)
@@ -50,6 +51,25 @@ def launch_command(config: Path | None, scope: str | None) -> Launch:
         env=own_folders(os.environ),
     )
     return without_stored(launch)
+
+
+def config_file(config: Path | None) -> Path:
+    """Return the configuration that was named, or the one that is found here.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    return (config or configuration.find(lists=True)).absolute()
+
+
+def scope_of(launch: Launch, scope: str | None) -> str:
+    """Return the scope that the client will have: named, in the address, or the token's."""
+    if scope or not launch.url:
+        return scope or ""
+    if match := _SCOPE_PATH.fullmatch(urlsplit(launch.url).path):
+        return unquote(match["scope"])
+    token = Tokens().verify(os.environ.get(launch.token_variable, ""))
+    return token.scope if token else ""
 
 
 def without_stored(launch: Launch) -> Launch:

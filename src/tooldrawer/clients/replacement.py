@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from tooldrawer.clients.binding import Binding, bind
 from tooldrawer.clients.connection import ServedEntry
 from tooldrawer.config.server_names import server_names
+from tooldrawer.upstream.spec import UpstreamSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,7 @@ class Replacement:
 
     def removed(self, up: Collection[str]) -> list[str]:
         """Return the names in the client's list of the servers that are up behind the gateway."""
-        return [one.name for one in self.entries if _own_name(one) in up]
+        return [one.name for one in self.entries if own_name(one.served) in up]
 
 
 def plan_replacement(entries: Iterable[ServedEntry], known: Mapping[str, str]) -> Replacement:
@@ -46,6 +47,6 @@ def _difference(binding: Binding, known: Mapping[str, str]) -> str:
     return f"the gateway has another value for {', '.join(others)}" if others else ""
 
 
-def _own_name(entry: ServedEntry) -> str:
+def own_name(served: UpstreamSpec) -> str:
     """What the gateway calls the server."""
-    return server_names([entry.served.name])[entry.served.name]
+    return server_names([served.name])[served.name]
