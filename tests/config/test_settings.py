@@ -254,6 +254,45 @@ def test_a_mask_is_any_regular_expression(pattern: str) -> None:
     assert read(f"activity: {{mask: ['{pattern}']}}").activity.mask == (pattern,)
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+$",
+        "(a*)*b",
+        "(a|a)*$",
+        "(a|aa)+$",
+        "(?:.*a){20}x",
+        r"(\w+\s?)*$",
+        "((a+)?)+",
+        "(?:a?){30}a{30}",
+        "(a{1,9}){1,40}$",
+        "(a{2,}){2,}",
+    ],
+)
+def test_a_mask_that_could_take_for_ever_is_refused(pattern: str) -> None:
+    with pytest.raises(ConfigError, match=r"activity.mask\[0\] could take for ever on some texts"):
+        read(f"activity: {{mask: ['{pattern}']}}")
+    with pytest.raises(ConfigError, match=r"ActivityOptions.mask\[0\] could take for ever"):
+        ActivityOptions(mask=(pattern,))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(?i)employee-\d+",
+        r"\b\d{1,3}(?:\.\d{1,3}){3}\b",
+        r"[\w.+-]+@[\w-]+\.[\w.-]+",
+        "(?:foo|bar)+",
+        r"[A-Z]{2}\d{2}(?: ?\w{4}){3,7}",
+        r"(?<=id=)\w+?;*?",
+        "(?P<x>ab)+",
+        "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    ],
+)
+def test_a_mask_with_few_ways_to_match_is_taken(pattern: str) -> None:
+    assert read(f"activity: {{mask: ['{pattern}']}}").activity.mask == (pattern,)
+
+
 @requirement("CFG-2")
 def test_shipped_guardrails_are_only_there_when_asked_for() -> None:
     assert read("approvals: {destructive: allow}").guardrails == ()

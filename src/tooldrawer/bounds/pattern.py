@@ -22,7 +22,7 @@ _UNICODE_STATES = 300
 """Of a Unicode class: a tree over the bytes of UTF-8, of which a match visits one branch."""
 
 # Every repetition is one match of a class, so the time is linear in the pattern.
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"(?P<unicode>\\[pP](?:\{[^{}]*\})?)"
     r"|(?P<reference>\\[1-9kKG])"
     r"|(?P<escape>\\.)"
@@ -74,7 +74,7 @@ def measure_pattern(pattern: str) -> PatternCost:
 
 def _read(pattern: str, unicode_states: int) -> "_Reader":
     reader = _Reader(unicode_states)
-    for token in _TOKEN.finditer(pattern):
+    for token in TOKEN.finditer(pattern):
         reader.take(token)
     return reader
 

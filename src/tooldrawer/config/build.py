@@ -7,6 +7,7 @@ from string import Formatter
 from typing import Any, cast
 
 from tooldrawer.assembly import AssemblyPolicy, BenefitModel
+from tooldrawer.bounds.backtracking import LONG_BACKTRACKING, may_backtrack_long
 from tooldrawer.bridge import BridgeNames, SearchPolicy
 from tooldrawer.config.document import Mistake, Path
 from tooldrawer.config.dotted import CannotImport, imported, is_dotted
@@ -291,13 +292,15 @@ class Builder:
         section = self._shape.activity
         usable: list[str] = []
         for position, pattern in enumerate(section.mask):
-            mistake = find_pattern_mistake(pattern)
-            if not mistake:
-                usable.append(pattern)
-                continue
             path = ("activity", "mask", position)
-            reason = "" if path in self._secret else f": {mistake}"
-            self._wrong(path, f"is not a regular expression{reason}")
+            mistake = find_pattern_mistake(pattern)
+            if mistake:
+                reason = "" if path in self._secret else f": {mistake}"
+                self._wrong(path, f"is not a regular expression{reason}")
+            elif may_backtrack_long(pattern):
+                self._wrong(path, LONG_BACKTRACKING)
+            else:
+                usable.append(pattern)
         return ActivityOptions(keep=section.keep, jsonl=section.jsonl or "", mask=tuple(usable))
 
     def _gateway(self) -> GatewayOptions:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tooldrawer.assembly import AssemblyPolicy
+from tooldrawer.bounds.backtracking import LONG_BACKTRACKING, may_backtrack_long
 from tooldrawer.bridge import SearchPolicy
 from tooldrawer.dispatch import Approver, Guardrail, Hook, Limits
 from tooldrawer.errors import ConfigError
@@ -53,6 +54,10 @@ class ActivityOptions:
             f"ActivityOptions.mask[{position}] is not a regular expression: {mistake}."
             for position, pattern in enumerate(self.mask)
             if (mistake := find_pattern_mistake(pattern))
+        ] or [
+            f"ActivityOptions.mask[{position}] {LONG_BACKTRACKING}."
+            for position, pattern in enumerate(self.mask)
+            if may_backtrack_long(pattern)
         ]
         if mistakes:
             raise ConfigError(*mistakes)
