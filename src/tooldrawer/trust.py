@@ -18,14 +18,15 @@ _DIGEST_CHARS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustItem:
-    """Something in a file that runs code or sends data somewhere, as it is written there."""
+    """Something in a file that needs the user's trust, as it is written there."""
 
     file: str
     """The absolute path, links resolved."""
     path: tuple[str, ...]
     """The key: `("mcp_servers", "github")`, `("hooks",)`."""
     content: Json = field(repr=False)
-    """Unfilled: `${NAME}` stays, so that no secret of the environment is in it."""
+    """Unfilled: `${NAME}` stays, so that no secret of the environment is in it. `None` where the
+    file does not have the key."""
 
     @property
     def key(self) -> str:
@@ -60,6 +61,17 @@ class TrustStore:
     def __contains__(self, fingerprint: str) -> bool:
         return fingerprint in self._store.value
 
+    def trusts(self, item: TrustItem) -> bool:
+        """Whether the user has trusted `item` as it is.
+
+        A key that is not in the file is as trusted as no file at all, unless the user has trusted
+        what it had: approval rules that disappear are rules that were loosened.
+        """
+        if item.content is not None:
+            return item.fingerprint in self
+        known = self._store.value.values()
+        return not any((each.file, each.key) == (item.file, item.key) for each in known)
+
     def items(self) -> list[Trusted]:
         """Return all, ordered by file and key."""
         return sorted(self._store.value.values(), key=lambda each: (each.file, each.key))
@@ -67,19 +79,21 @@ class TrustStore:
     def add(self, items: Iterable[TrustItem]) -> None:
         """Trust these; what was trusted under the same file and key before is replaced.
 
+        One without content only ends the trust in what the key had before.
+
         Raises:
             ConfigError: The file of fingerprints is damaged.
             OSError: It cannot be written.
         """
-        added = {
-            (item.file, item.key): Trusted(
-                fingerprint=item.fingerprint, file=item.file, key=item.key, at=time()
-            )
-            for item in items
-        }
+        given = {(item.file, item.key): item for item in items}
+        added = [
+            Trusted(fingerprint=item.fingerprint, file=item.file, key=item.key, at=time())
+            for item in given.values()
+            if item.content is not None
+        ]
         with self._store.locked() as known:
-            kept = [each for each in known.values() if (each.file, each.key) not in added]
-            self._store.write({each.fingerprint: each for each in (*kept, *added.values())})
+            kept = [each for each in known.values() if (each.file, each.key) not in given]
+            self._store.write({each.fingerprint: each for each in (*kept, *added)})
 
     def remove(self, file: str) -> int:
         """Trust nothing of this file any more; return how many items that were.

@@ -4,8 +4,12 @@ import os
 import stat
 import sys
 import threading
+from collections.abc import Iterator
+from dataclasses import is_dataclass
 from itertools import count
 from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import anyio
 import pytest
@@ -14,6 +18,8 @@ from tests.requirements import requirement
 from tooldrawer import Drawer, FunctionToolset
 from tooldrawer.activity import ConfigReloaded, UpstreamDown
 from tooldrawer.config import gather
+from tooldrawer.config.shape import FileShape
+from tooldrawer.config.trust_decisions import FREE, NEEDS_TRUST
 from tooldrawer.config.trust_items import read_items
 from tooldrawer.errors import ConfigError
 from tooldrawer.trust import TrustItem, TrustStore
@@ -159,14 +165,85 @@ def test_python_code_of_the_folder_is_not_imported(
         "activity: {jsonl: /somewhere/else}",
         "agent: {allow_dirs: [/]}",
         "gateway: {allowed_origins: ['https://evil.example']}",
+        "gateway: {host: 0.0.0.0}",
+        "gateway: {authorization_servers: ['https://evil.example']}",
+        "approvals: {unattended: true}",
+        "approvals: {allow: ['*']}",
+        "activity: {mask: [a]}",
+        "limits: {call_timeout: 9999999}",
+        "scopes: {ci: {toolsets: ['*']}}",
+        "model: {name: openrouter/x}",
+        "tools: {name_template: '{server}-{tool}'}",
+        "tools: {tool_search: {names: {search: look_up}}}",
     ],
 )
-def test_settings_that_send_or_write_somewhere_wait(text: str) -> None:
+def test_settings_that_reach_or_loosen_something_wait(text: str) -> None:
     path = write(text)
     with pytest.raises(ConfigError, match="is not trusted yet"):
         Drawer.from_config()
     trust(path)
     Drawer.from_config().close()
+
+
+@requirement("CFG-5")
+def test_every_key_is_decided_about() -> None:
+    keys = set(list_keys(FileShape))
+    decided = {
+        key: [path for path in NEEDS_TRUST if key[: len(path)] == path] + [key] * (key in FREE)
+        for key in keys
+    }
+    assert [key for key, decisions in decided.items() if len(decisions) != 1] == []
+    assert [key for key in FREE if key not in keys] == []
+    begun = {key[:length] for key in keys for length in range(1, len(key) + 1)}
+    assert [path for path in NEEDS_TRUST if path not in begun] == []
+
+
+def list_keys(kind: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """All keys of the file that have no keys below them; a name that anyone may give is `*`."""
+    while get_origin(kind) in (Annotated, Union, UnionType):
+        kind = next(each for each in get_args(kind) if each is not type(None))
+    if is_dataclass(kind):
+        for name, hint in get_type_hints(kind, include_extras=True).items():
+            if not name.startswith("__"):
+                yield from list_keys(hint, (*path, name))
+    elif get_origin(kind) is dict and path[-1] not in ("env", "headers"):
+        yield from list_keys(get_args(kind)[1], (*path, "*"))
+    else:
+        yield path
+
+
+APPROVALS = "approvals: {ask: ['*delete*']}\n"
+
+
+@requirement("CFG-5")
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "change",
+    [
+        "",
+        "approvals: {}\n",
+        "approvals: {ask: []}\n",
+        APPROVALS.replace("}", ", unattended: true}"),
+    ],
+)
+async def test_rules_of_a_trusted_folder_are_not_loosened_at_run_time(
+    desk: FunctionToolset, change: str
+) -> None:
+    path = write(CLOCK + APPROVALS)
+    trust(path)
+    drawer = Drawer.from_config(toolsets=[desk])
+    before = drawer.config.guardrails
+    write(CLOCK + change)
+    with anyio.fail_after(60):
+        await drawer.refresh()
+    assert drawer.config.guardrails == before
+    assert not drawer.config.gateway.unattended_approvals
+    assert "tooldrawer.yaml" in drawer.mistake
+    assert "trust" in drawer.mistake
+    trust(path)
+    with anyio.fail_after(60):
+        await drawer.refresh()
+    assert drawer.mistake == ""
 
 
 def test_a_damaged_store_trusts_nothing(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tooldrawer.clients.taken import Found, Search, find_servers, servers_of
 from tooldrawer.clients.takeover import Takeover, take_over
 from tooldrawer.config.appending import with_servers, written_servers
 from tooldrawer.config.secret_file import SecretFile
+from tooldrawer.config.trust_decisions import SERVERS_KEY
 from tooldrawer.config.trust_items import read_items
 from tooldrawer.config.variables import known_variables
 from tooldrawer.trust import TrustStore
@@ -67,7 +68,8 @@ def import_servers(
 
 def _trust(file: Path, names: set[str]) -> None:
     """Trust what was just written: the person asked for it. What was in the file before waits."""
-    TrustStore().add(item for item in read_items(file) if item.path[-1] in names)
+    entries = {(SERVERS_KEY, name) for name in names}
+    TrustStore().add(item for item in read_items(file) if item.path in entries)
 
 
 def _search(source: str | None) -> Search:

@@ -1,20 +1,19 @@
-"""`trust`: what the configuration of a folder may start."""
+"""`trust`: what the configuration of a folder may do."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from shlex import join
 from time import localtime, strftime
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
 from tooldrawer.cli.output import harmless, notice, show, table
+from tooldrawer.cli.trust_text import describe_item
 from tooldrawer.config import sources
 from tooldrawer.config.loading import BESIDE, FILE_NAME
 from tooldrawer.config.trust_items import read_items
 from tooldrawer.errors import ConfigError
-from tooldrawer.tool import Json, JsonObject
 from tooldrawer.trust import TrustItem, TrustStore, is_users_own
 
 _QUESTION = "Trust these? [y]es, [N]o: "
@@ -34,7 +33,7 @@ def trust(
         bool, typer.Option("--revoke", help="Trust nothing of the file any more.")
     ] = False,
 ) -> None:
-    """Show what the configuration of this folder starts, and trust it."""
+    """Show what the configuration of this folder starts and changes, and trust it."""
     store = TrustStore()
     if list_all:
         _list(store)
@@ -63,10 +62,10 @@ def _trust(store: TrustStore, files: Sequence[Path], *, is_agreed: bool) -> None
     for each in own:
         show(f"{each} is in your configuration folder, so all of it is trusted.")
     items = [item for each in files if each not in own for item in read_items(each)]
-    waiting = [item for item in items if item.fingerprint not in store]
+    waiting = [item for item in items if not store.trusts(item)]
     if not waiting:
         if len(own) < len(files):
-            show("All that these files start is trusted already.")
+            show("All in these files that needs trust is trusted already.")
         return
     for item in waiting:
         _show(item)
@@ -81,39 +80,8 @@ def _trust(store: TrustStore, files: Sequence[Path], *, is_agreed: bool) -> None
 def _show(item: TrustItem) -> None:
     # Escaped, so that no line break in a name or an argument can pose as a line of this list.
     show(harmless(f"{item.file}: {item.key}", keep=""))
-    content = item.content
-    rows = _describe(content) if item.path[0].casefold().endswith("servers") else [("", content)]
-    for title, value in rows:
-        show(harmless(f"  {title + ': ' if title else ''}{_text(value)}", keep=""))
-
-
-def _describe(content: Json) -> Iterable[tuple[str, Json]]:
-    entry: JsonObject = content if isinstance(content, dict) else {}
-    command, args = entry.get("command"), entry.get("args")
-    if command is not None:
-        words = [command, *(args if isinstance(args, list) else [])]
-        yield "starts", join(map(str, words))
-    for key in ("url", "httpUrl", "serverUrl"):
-        if key in entry:
-            yield "connects to", entry[key]
-    if "cwd" in entry:
-        yield "in the folder", entry["cwd"]
-    for key, title in (("env", "with the variables"), ("headers", "with the headers")):
-        if values := entry.get(key):
-            yield (
-                title,
-                ", ".join(cast("JsonObject", values)) if isinstance(values, dict) else values,
-            )
-    if entry.get("trusted"):
-        yield "believed", "what it says about its tools loosens rules"
-
-
-def _text(value: Json) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {inner}" for key, inner in value.items() if key != "api_key")
-    return str(value)
+    for title, value in describe_item(item):
+        show(harmless(f"  {title + ': ' if title else ''}{value}", keep=""))
 
 
 def _ask() -> bool:

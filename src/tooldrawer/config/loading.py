@@ -20,7 +20,8 @@ from tooldrawer.config.server_problems import disable_servers, split_by_server
 from tooldrawer.config.settings import Config, GatewayOptions
 from tooldrawer.config.shape import FileShape
 from tooldrawer.config.short import spelled_out, written
-from tooldrawer.config.trust_items import SERVERS_KEY, Trusts, settings_items, untrusted
+from tooldrawer.config.trust_decisions import SERVERS_KEY
+from tooldrawer.config.trust_items import Trusts, settings_items, untrusted
 from tooldrawer.config.variables import known_variables
 from tooldrawer.errors import ConfigError
 from tooldrawer.trust import TrustStore, is_users_own
@@ -117,8 +118,7 @@ def _gate(file: FilePath, *, is_trusted: bool) -> Trusts | None:
     """Return what decides about the contents of a file; nothing when the user trusts all of it."""
     if is_trusted or is_users_own(file):
         return None
-    store = TrustStore()
-    return lambda item: item.fingerprint in store
+    return TrustStore().trusts
 
 
 def _load(

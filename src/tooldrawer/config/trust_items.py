@@ -1,4 +1,4 @@
-"""What in a configuration file runs code or sends data somewhere, and so needs the user's trust."""
+"""What a configuration file contains that needs the user's trust."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path as FilePath
@@ -8,32 +8,16 @@ from tooldrawer.config.document import Document, Mistake
 from tooldrawer.config.entry import is_off
 from tooldrawer.config.jsonc import JsonText, NotJson
 from tooldrawer.config.list_key import list_key
+from tooldrawer.config.sentences import key_shown
+from tooldrawer.config.trust_decisions import SERVER_KEYS, SERVERS_KEY, TRUSTED_SETTINGS, KeyPath
 from tooldrawer.errors import ConfigError
 from tooldrawer.tool import Json
 from tooldrawer.trust import TrustItem, TrustStore, is_users_own
 
-SERVERS_KEY = "mcp_servers"
-_START_KEYS = (
-    "command", "args", "env", "cwd", "url", "httpUrl", "serverUrl", "headers", "type", "trusted",
-)  # fmt: skip
-_SETTINGS: tuple[tuple[str, ...], ...] = (
-    ("toolsets",),
-    ("hooks",),
-    ("guardrails",),
-    ("approvals", "approver"),
-    ("model", "base_url"),
-    ("model", "api_key"),
-    ("tools", "tool_search", "embeddings"),
-    ("activity", "jsonl"),
-    ("agent", "allow_dirs"),
-    ("gateway", "allowed_hosts"),
-    ("gateway", "allowed_origins"),
-)
-"""Python code to import, addresses that get data or keys, files and folders to write to, and who
-may reach the gateway."""
 Trusts = Callable[[TrustItem], bool]
 """Whether the user has trusted an item."""
-_HARMLESS: dict[tuple[str, ...], Json] = {("approvals", "approver"): "terminal"}
+_UNTRUSTED = "is not trusted yet; to see and trust it, run `{}`"
+_REMOVED = "was trusted and is gone, which may loosen a rule; to see and trust that, run `{}`"
 
 
 def trust_command(name: str) -> str:
@@ -49,17 +33,22 @@ def require_trust(path: FilePath) -> None:
     """
     store = TrustStore()
     items = () if is_users_own(path) else read_items(path)
-    waiting = [item for item in items if item.fingerprint not in store]
-    if waiting:
-        text = f"is not trusted yet; to see and trust it, run `{trust_command(str(path))}`."
-        raise ConfigError(*(f"{path}: {item.key} {text}" for item in waiting))
+    if waiting := untrusted(items, store.trusts, str(path)):
+        raise ConfigError(*(f"{path}: {key_shown(each.path)} {each.text}." for each in waiting))
 
 
 def untrusted(items: Iterable[TrustItem], trusts: Trusts | None, name: str) -> list[Mistake]:
     """Return a mistake for each item of the file `name` that is not trusted yet."""
-    text = f"is not trusted yet; to see and trust it, run `{trust_command(name)}`"
+    command = trust_command(name)
     waiting = () if trusts is None else (item for item in items if not trusts(item))
-    return [Mistake(item.path, text, is_untrusted=True) for item in waiting]
+    return [
+        Mistake(
+            item.path,
+            (_UNTRUSTED if item.content is not None else _REMOVED).format(command),
+            is_untrusted=True,
+        )
+        for item in waiting
+    ]
 
 
 def read_items(path: FilePath) -> list[TrustItem]:
@@ -82,13 +71,13 @@ def read_items(path: FilePath) -> list[TrustItem]:
 
 
 def settings_items(value: Json, path: FilePath) -> list[TrustItem]:
-    """Return what needs trust in our own settings `value`, the file `path`."""
+    """Return what needs trust in our own settings `value`, the file `path`.
+
+    A setting that is not there has no content: it needs trust where the user has trusted some.
+    """
     file = str(path.resolve())
-    found = [
-        TrustItem(file=file, path=key, content=content)
-        for key in _SETTINGS
-        if (content := _at(value, key)) and content != _HARMLESS.get(key)
-    ]
+    keys = TRUSTED_SETTINGS if isinstance(value, dict) else ()
+    found = [TrustItem(file=file, path=key, content=_at(value, key) or None) for key in keys]
     return [*_server_items(value, SERVERS_KEY, file), *found]
 
 
@@ -101,7 +90,7 @@ def server_item(path: tuple[str, str], entry: Json, file: str) -> TrustItem | No
     """Return what needs trust in one server's entry; nothing when it is switched off."""
     if not isinstance(entry, dict) or is_off(entry):
         return None
-    content = {key: entry[key] for key in _START_KEYS if key in entry}
+    content = {key: entry[key] for key in SERVER_KEYS if key in entry}
     return TrustItem(file=file, path=path, content=content)
 
 
@@ -112,7 +101,7 @@ def _server_items(value: Json, key: str, file: str) -> list[TrustItem]:
     return [item for item in found if item is not None]
 
 
-def _at(value: Json, path: tuple[str, ...]) -> Json:
+def _at(value: Json, path: KeyPath) -> Json:
     for step in path:
         value = value.get(step) if isinstance(value, dict) else None
     return value
