@@ -14,8 +14,9 @@ _NEXT_STEP = (
 def unasked(calls: int) -> str:
     """What to do about calls that were refused because nobody could be asked."""
     return (
-        f"Nobody could be asked about {counted(calls, 'call')}. Allow such calls with --yes, by "
-        '`approvals` in the configuration, or by the answer "always" in `tooldrawer chat`.'
+        f"Nobody could be asked about {counted(calls, 'call')}. Allow such calls with --yes, or by "
+        'the answer "always" in `tooldrawer chat`. `approvals.allow` does not answer what the '
+        "agent's own tools ask about commands and files."
     )
 
 

@@ -139,11 +139,15 @@ def test_nobody_is_asked_and_the_model_is_told_to_go_on_without_a_way_to_allow_i
 
 
 def test_a_person_who_reads_the_end_learns_how_to_allow_what_was_refused(shell: Shell) -> None:
+    shell.write("tooldrawer.yaml", "approvals: {allow: [terminal]}\n")
     with scripted(Call("terminal", {"command": "ls"}), Say("Not done.")) as server:
         ran = shell.run("run", *at(server), "do it")
     row, hint, _ = ran.err.splitlines()
     assert row == '✗ terminal(command: "ls")  refused: nobody to ask'
-    assert hint.startswith("Nobody could be asked about 1 call. Allow such calls with --yes")
+    assert hint.startswith(
+        'Nobody could be asked about 1 call. Allow such calls with --yes, or by the answer "always"'
+    )
+    assert "`approvals.allow` does not answer" in hint
 
 
 def test_with_yes_it_runs(shell: Shell) -> None:
