@@ -2,6 +2,7 @@
 
 import json
 import time
+from base64 import b64encode
 from pathlib import Path
 
 import anyio
@@ -26,6 +27,8 @@ SECRETS = [
     "gho_" + "a1B2" * 9,
     "xoxb-" + "12345-abcde" * 2,
     "AKIA" + "ABCD1234" * 2,
+    "Basic " + b64encode(b"bob:hunter2").decode(),
+    "basic " + b64encode(b"a:b").decode(),
     "eyJ" + "hbGci" * 4 + ".eyJ" + "zdWIi" * 4 + "." + "c2ln" * 4,
 ]
 SECRET_KEYS = [
@@ -41,10 +44,13 @@ SECRET_KEYS = [
     ),
     *("api_key", "apiKey", "x-api-key", "Authorization", "auth", "x-auth", "credentials"),
     *("cookie", "Set-Cookie", "private_key", "privateKey", "aws_access_key_id"),
+    *("bearer", "session_id", "sessionId", "pin", "pin_code", "user_pin"),
+    *("p\u200bassword", "".join(chr(ord(each) + 0xFEE0) for each in "PASSWORD"), "to\u2060ken"),
 ]
 HARMLESS_KEYS = [
     *("max_tokens", "tokens", "maxTokens", "author", "compass", "passage", "bypass", "key"),
-    *("monkey", "keyboard", "title", "authority", "pwdx"),
+    *("monkey", "keyboard", "title", "authority", "pwdx", "pinned", "pin_message", "shopping"),
+    *("session", "session_idle", "forbearer", "größe"),
 ]
 
 
@@ -75,6 +81,15 @@ def test_the_value_of_any_other_key_is_kept(key: str) -> None:
 
 
 @requirement("AF-3")
+@pytest.mark.parametrize("naming", ["name", "key", "header", "field"])
+def test_a_value_whose_name_is_beside_it_is_masked(naming: str) -> None:
+    given: Json = [{naming: "X-Api-Key", "value": "hunter2", "note": "a"}]
+    assert masked(given) == [{naming: "X-Api-Key", "value": "***", "note": "a"}]
+    plain: Json = {naming: "colour", "value": "red"}
+    assert masked(plain) == plain
+
+
+@requirement("AF-3")
 @pytest.mark.parametrize("secret", SECRETS)
 def test_what_looks_like_a_secret_is_masked_wherever_it_is(secret: str) -> None:
     given: Json = {"a": secret, "b": [f"use {secret} here", {"c": f"x={secret}"}]}
@@ -83,7 +98,17 @@ def test_what_looks_like_a_secret_is_masked_wherever_it_is(secret: str) -> None:
 
 @requirement("AF-3")
 @pytest.mark.parametrize(
-    "text", ["sk-ill", "ghp_short", "Bearer of bad news", "a risk-free task", "eyJust.a.b", ""]
+    "text",
+    [
+        "sk-ill",
+        "ghp_short",
+        "Basic information",
+        "basic Authentication",
+        "Bearer of bad news",
+        "a risk-free task",
+        "eyJust.a.b",
+        "",
+    ],
 )
 def test_what_only_begins_like_a_secret_is_kept(text: str) -> None:
     assert masked(text) == text

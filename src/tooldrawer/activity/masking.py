@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
 from typing import cast
+from unicodedata import category, normalize
 
 from tooldrawer.activity.events import Event
 from tooldrawer.activity.secret_formats import MASK, has_any, mask_formats
@@ -14,15 +15,21 @@ from tooldrawer.tool import Json
 _ANYWHERE = (
     r"pass(?:word|wd|phrase|code)|secret(?!ar)|token(?!s|i[sz])|api[_\-.]?key|authorization"
     r"|credential|cookie|(?:private|access|account|signing|encryption|master)[_\-.]?key"
-    r"|connection[_\-.]?string|webhook[_\-.]?url"
+    r"|connection[_\-.]?string|webhook[_\-.]?url|session[_\-.]?id(?![a-z])"
 )
 _AS_A_WORD = r"pwd|pass|auth|jwt|otp|dsn"
 _WORDS = (
     *("pass", "secret", "token", "key", "auth", "credential", "cookie", "string", "webhook"),
-    *("pwd", "jwt", "otp", "dsn"),
+    *("pwd", "jwt", "otp", "dsn", "session"),
 )
 """One of them is in every name that the patterns above find."""
-_SECRET_KEY = re.compile(rf"{_ANYWHERE}|(?:^|[_\-.])(?:{_AS_A_WORD})(?:$|[_\-.])", re.IGNORECASE)
+_SECRET_KEY = re.compile(
+    rf"{_ANYWHERE}|(?:^|[_\-.])(?:{_AS_A_WORD}|bearer)(?:$|[_\-.])|(?:^|[_\-.])pin(?:[_\-.]?code)?$",
+    re.IGNORECASE,
+)
+_NAMING_KEYS = ("name", "key", "header", "field")
+_VALUE_KEY = "value"
+"""A header or a variable as an object: {"name": "X-Api-Key", "value": ...}."""
 _IN_QUOTES = r"[^\"\\]{0,64}"
 _SECRET_PAIR = re.compile(
     # Inside a text: "password": "...", and \"password\": \"...\" where JSON is quoted in JSON.
@@ -65,7 +72,22 @@ def _names(kind: type[Event]) -> tuple[str, ...]:
 
 def names_secret(key: object) -> bool:
     """Whether the value of `key` is likely to be a secret."""
-    return _SECRET_KEY.search(str(key)) is not None
+    name = str(key)
+    return _SECRET_KEY.search(name if name.isascii() else _fold(name)) is not None
+
+
+def _fold(name: str) -> str:
+    """A name without wide and invisible characters, which a server may take for the plain one."""
+    plain = normalize("NFKC", name)
+    return "".join(char for char in plain if category(char) != "Cf")
+
+
+def _names_its_value(pairs: Mapping[str, Json]) -> bool:
+    """Whether one entry of an object is the name of another one, which is a secret."""
+    if _VALUE_KEY not in pairs:
+        return False
+    names = (pairs.get(key) for key in _NAMING_KEYS)
+    return any(isinstance(name, str) and names_secret(name) for name in names)
 
 
 class Masker:
@@ -92,9 +114,11 @@ class Masker:
         if value.__class__ in _PLAIN:
             return value
         if isinstance(value, Mapping):
+            pairs = cast("Mapping[str, Json]", value)
+            hidden = _VALUE_KEY if _names_its_value(pairs) else None
             return {
-                key: MASK if names_secret(key) else self.masked(item)
-                for key, item in cast("Mapping[str, Json]", value).items()
+                key: MASK if key == hidden or names_secret(key) else self.masked(item)
+                for key, item in pairs.items()
             }
         if isinstance(value, Sequence):
             return type(value)(self.masked(item) for item in value) if value else value  # pyright: ignore[reportCallIssue]

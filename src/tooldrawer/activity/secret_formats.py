@@ -5,6 +5,7 @@ consumed by the match. A pattern runs only if one of its markers is in the text,
 """
 
 import re
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -65,7 +66,7 @@ _SHORTEST_SECRET_CHARS = 8
 # Most texts are names and sentences: they have no long word, or small letters only.
 _LONG_WORD = re.compile(r"[\w\-+/=.~%:]{15}")
 _MIXED = re.compile(r"[A-Z0-9]")
-_PUNCTUATION = re.compile(r"[:/\-]|bearer", re.IGNORECASE)
+_PUNCTUATION = re.compile(r"[:/\-]|bearer|basic", re.IGNORECASE)
 """One of these is in every secret of the other formats."""
 _MIN_CLASS_CHANGES = 16
 """Between upper case, lower case and digits, in 40 characters. Random ones have 24 on average and
@@ -80,6 +81,15 @@ def _has_aws_disorder(text: str) -> bool:
     ]
     changes = sum(one != other for one, other in pairwise(classes))
     return changes >= _MIN_CLASS_CHANGES and "A" in classes and "a" in classes
+
+
+def _is_name_and_password(text: str) -> bool:
+    """Whether what follows `Basic` is a name and a password, joined by a colon, in base64."""
+    coded = text.split()[1].rstrip("=")
+    try:
+        return b":" in b64decode(coded + "=" * (-len(coded) % 4))
+    except ValueError:
+        return False
 
 
 def _format(
@@ -123,6 +133,12 @@ _OTHER_FORMATS: tuple[SecretFormat, ...] = (
         flags=re.DOTALL,
     ),
     _format("bearer", r"\bbearer\s+[\w\-.~+/]{8,}=*", flags=re.IGNORECASE),
+    _format(
+        "basic",
+        r"\bbasic\s+[A-Za-z0-9+/]{4,4096}={0,2}",
+        flags=re.IGNORECASE,
+        confirm=_is_name_and_password,
+    ),
     # A password in an address; without one, a user name that nobody types.
     _format("://", r"(?P<keep>://[^\s/:@\"'<>?#]{0,256}:)[^\s/\"'<>?#]{1,256}(?=@)"),
     _format("://", r"(?P<keep>://)[A-Za-z0-9_\-]{20,256}(?=@)"),

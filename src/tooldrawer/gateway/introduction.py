@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
+from unicodedata import category
 
 from tooldrawer.bridge import BridgeNames
 from tooldrawer.upstream.upstream import Upstream
@@ -12,6 +13,11 @@ _LEAST = 200
 """Characters that a server's words get at least, or they are left out: a torso helps nobody."""
 _MARK = re.compile(r"<(?=[\s/]*server)", re.IGNORECASE)
 """What a model may take for one of our marks, however it is spelled."""
+_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn")
+"""Unicode's categories of what is not seen: controls, direction and zero width, halves, unassigned.
+A person who reads the text must see what the model does, and a terminal must not obey it."""
+_SELECTORS = range(0xE0100, 0xE01F0)
+"""Of another category, and as good for hiding a text."""
 
 
 def introduction(
@@ -22,7 +28,7 @@ def introduction(
     given = [
         (upstream.spec.name, text)
         for upstream in upstreams
-        if (text := " ".join(upstream.instructions.split()))
+        if (text := _visible(upstream.instructions))
     ]
     parts, left = [ours], max_chars
     for position, (name, text) in enumerate(given):
@@ -44,6 +50,16 @@ def _about_the_drawer(names: BridgeNames) -> str:
         f"with arguments as in its signature; {names.describe} gives its full schema when the "
         "signature leaves a question. Search before you say that something cannot be done."
     )
+
+
+def _visible(text: str) -> str:
+    """The text on one line, without characters that nobody sees."""
+    seen = (
+        char
+        for char in " ".join(text.split())
+        if category(char) not in _UNSEEN and ord(char) not in _SELECTORS
+    )
+    return " ".join("".join(seen).split())
 
 
 def _unmarked(text: str) -> str:
