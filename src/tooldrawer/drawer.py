@@ -14,25 +14,22 @@ import anyio.to_thread
 
 from tooldrawer import config as configuration
 from tooldrawer.activity import ActivityLog, ConfigReloaded, JsonLines, Masker, UpstreamDown
-from tooldrawer.assembly import Assembly
 from tooldrawer.catalogs import Catalogs
 from tooldrawer.config import Config
 from tooldrawer.dispatch import Approver, Dispatcher, Grants, Guardrail, Hook, Permission
 from tooldrawer.errors import ConfigError, ToolDrawerError
-from tooldrawer.loading_servers import LoadingServer, describe_loading
 from tooldrawer.parts import Parts
-from tooldrawer.patterns import server_namings
 from tooldrawer.registry import Registry
 from tooldrawer.scope import Scope
 from tooldrawer.search import SearchEngine
 from tooldrawer.search.spec import EndpointSpec
+from tooldrawer.server_startup import ServerStartup
 from tooldrawer.session import Session
 from tooldrawer.tokens import SchemaCosts, TokenCounter, default_counter
 from tooldrawer.tool import JsonObject
 from tooldrawer.toolset import Toolset
 from tooldrawer.trust import TrustStore
 from tooldrawer.turn import Host
-from tooldrawer.upstream.disabled import describe_disabled
 from tooldrawer.upstream.manifest import Manifests
 from tooldrawer.upstream.pool import Pool
 from tooldrawer.upstream.spec import UpstreamSpec
@@ -96,6 +93,13 @@ class Drawer:
         """Finds tools; there is another one when its settings change."""
         self._catalogs = Catalogs(reserved=tuple(self.config.assembly.names))
         self._costs = SchemaCosts(self._counter)
+        self.startup = ServerStartup(
+            self.registry,
+            configured=lambda: self.config.servers,
+            template=lambda: self.config.name_template,
+            is_switched_off=lambda: self.config.assembly.enabled == "off",
+        )
+        """Waits for servers whose tools are not known yet."""
         self._parts = self._built()
         self._report_disabled(self.config.disabled)
 
@@ -165,10 +169,7 @@ class Drawer:
             self,
             scope=Scope() if scope is None else scope,
             context_length=context_length or self.config.context_length,
-            host=host
-            or _ConfiguredServers(
-                lambda: self.config.servers, lambda: self.config.name_template, self.registry
-            ),
+            host=host or self.startup,
             principal=principal,
         )
 
@@ -196,7 +197,9 @@ class Drawer:
     ) -> AsyncGenerator[Pool]:
         """Start the configured servers, and offer their tools until the block is left.
 
-        Nothing waits for them: a server offers what it listed the last time until it lists again.
+        It does not wait for them: a server offers what it listed the last time until it lists
+        again, and the first `session.tools()`, search or call of an unknown name waits for those
+        whose tools are not known, up to `gateway.first_search_wait` seconds from now.
         With `lazy` no server starts before it is called, unless its tools are not known.
         """
         make = partial(
@@ -215,6 +218,7 @@ class Drawer:
             async with pool:
                 self._pool, self._lazy = pool, lazy
                 self._offer(pool)
+                self.startup.begin(self.config.gateway.first_search_wait)
                 try:
                     yield pool
                 finally:
@@ -362,30 +366,3 @@ def _keep_running(after: Config, before: Config) -> tuple[Config, list[str]]:
     servers = [valid[spec.name] if spec in kept else spec for spec in after.servers]
     reasons = [line for spec in kept if spec.problem for line in spec.problem.details]
     return replace(after, servers=tuple(servers)), reasons
-
-
-class _ConfiguredServers:
-    """A `Host` that only names the servers whose tools are not there."""
-
-    def __init__(
-        self,
-        servers: Callable[[], Iterable[UpstreamSpec]],
-        template: Callable[[], str],
-        toolsets: Iterable[Toolset],
-    ) -> None:
-        self._servers, self._template, self._toolsets = servers, template, toolsets
-
-    def keep_closed(self, plain: Assembly) -> str:
-        """Leave the decision to the settings."""
-        del plain
-        return ""
-
-    def missing(self, scope: Scope) -> str:
-        """Name those of the scope."""
-        servers = tuple(self._servers())
-        namings = server_namings((spec.toolset for spec in servers), template=self._template())
-        disabled = describe_disabled(
-            spec for spec in servers if scope.may_name(spec.toolset, namings[spec.toolset])
-        )
-        running = [each for each in self._toolsets if isinstance(each, LoadingServer)]
-        return " ".join(filter(None, (describe_loading(running, scope), disabled)))

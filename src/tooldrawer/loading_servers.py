@@ -22,6 +22,10 @@ class LoadingServer(Server, Protocol):
         """Where it stands."""
         ...
 
+    async def settled(self) -> None:
+        """Return when it is up or idle, or when its first attempt has failed."""
+        ...
+
 
 def describe_loading(servers: Iterable[LoadingServer], scope: Scope) -> str:
     """Name the servers of a scope that are starting or down; nothing when all tools are known.

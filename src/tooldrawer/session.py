@@ -9,18 +9,18 @@ from typing import Self, assert_never
 import anyio
 import anyio.lowlevel
 
-from tooldrawer.activity import Assembled, CallRefused, Described, Searched, Stamp
+from tooldrawer.activity import Assembled, CallRefused, Searched, Stamp
 from tooldrawer.assembly import Assembly
 from tooldrawer.bridge import (
     CallTool,
     DescribeTools,
     SearchLimit,
     SearchTools,
+    depends_on_all_tools,
     parse,
     unnested,
 )
 from tooldrawer.bridge.replies import (
-    describe_reply,
     nothing_fits,
     search_limit_reply,
     search_note,
@@ -28,6 +28,7 @@ from tooldrawer.bridge.replies import (
 )
 from tooldrawer.call import ToolResult, is_deeper
 from tooldrawer.catalog import Catalog
+from tooldrawer.description import describe_tools
 from tooldrawer.dispatch import MOST_LEVELS, Caller, Rests, View
 from tooldrawer.dispatch.limits import READ_REST, how_to_read_on
 from tooldrawer.errors import (
@@ -63,12 +64,14 @@ class Session:
         context_length: int | None = None,
         host: Host | None = None,
         refuses_searches: bool = True,
+        waits_for_tools: bool = True,
         clock: Callable[[], float] = monotonic,
         principal: str = "",
         has_conversation: bool = True,
     ) -> None:
         """Set `refuses_searches` if the host passes all calls of the model to this session.
 
+        With `waits_for_tools`, `tools()` waits a little for servers that are starting.
         Without `has_conversation` the calls of several clients share it, so nothing is remembered.
         """
         self.name = name
@@ -87,7 +90,7 @@ class Session:
             has_conversation=has_conversation,
         )
         self._search_limit = SearchLimit(clock)
-        self._refuses_searches = refuses_searches
+        self._refuses_searches, self._waits_for_tools = refuses_searches, waits_for_tools
         self._children = 0
         self._is_closed = False
         self._turns = Turns(host)
@@ -131,9 +134,14 @@ class Session:
         )
 
     async def tools(self) -> Assembly:
-        """This turn's tools array, decided anew from what is registered now."""
-        started = perf_counter()
+        """This turn's tools array, decided anew from what is registered now.
+
+        While servers start, it waits for their tools, up to `first_search_wait` seconds in all.
+        """
         parts = await self._parts()
+        if self._waits_for_tools and await self._wait_for_servers(lambda: True):
+            parts = await self._parts()
+        started = perf_counter()
         self._search_limit.begin_turn()
         assembly = (await self._decided(parts)).assembly
         self.ledger.turn(
@@ -163,12 +171,20 @@ class Session:
         What goes wrong comes back as an error that the model can read and act on.
         """
         parts = await self._parts()
+        names = parts.policy.names
+        if await self._wait_for_servers(
+            lambda: depends_on_all_tools(str(name), arguments, names, self.catalog)
+        ):
+            parts = await self._parts()  # the settings may have changed meanwhile
         try:
             result = await self._answer(name, arguments, parts, call_id)
         except (CallRejected, ToolFailed) as error:
+            text = str(error)
             if isinstance(error, CallRejected):
-                self.ledger.retried(parts.counter.count(str(error)))
-            result = replace(ToolResult.of_text(str(error), is_error=True), cause=error)
+                self.ledger.retried(parts.counter.count(text))
+            if isinstance(error, UnknownTool):
+                text = f"{text} {self._missing()}".strip()
+            result = replace(ToolResult.of_text(text, is_error=True), cause=error)
         return replace(result, call_id=call_id) if result.call_id != call_id else result
 
     async def call_all(
@@ -207,6 +223,12 @@ class Session:
             session = session._within
         return await self._drawer.refresh()
 
+    async def _wait_for_servers(self, is_needed: Callable[[], bool]) -> bool:
+        return self._host is not None and await self._host.wait(self.scope, is_needed)
+
+    def _missing(self) -> str:
+        return self._host.missing(self.scope) if self._host else ""
+
     def _view(self) -> View:
         parts = self._drawer.parts
         snapshot = parts.registry.snapshot()
@@ -242,7 +264,9 @@ class Session:
                     with search_failures_as_text():
                         return await self._search(request, parts)
                 case DescribeTools():
-                    return self._describe(request, parts)
+                    return describe_tools(
+                        request, self.catalog, parts, caller=self._caller, ledger=self.ledger
+                    )
                 case CallTool():
                     pass
                 case _:
@@ -286,7 +310,7 @@ class Session:
             # Searches that a host starts together must overlap here to count as one turn.
             await anyio.lowlevel.checkpoint()
             # At the same moment as the catalog: servers come while the index is built.
-            missing = self._host.missing(self.scope) if self._host else ""
+            missing = self._missing()
             turn = await self._decided(parts)
             if self._refuses_searches and in_a_row > parts.search.most_in_a_row:
                 return self._refuse_search(request, turn, parts, in_a_row)
@@ -356,6 +380,7 @@ class Session:
                 names=parts.policy.names,
                 counter=parts.counter,
                 max_tokens=room,
+                is_partial=bool(missing),
             )
         parts.emit(
             Searched(
@@ -367,29 +392,3 @@ class Session:
             )
         )
         return {**reply, **notes}
-
-    def _describe(self, request: DescribeTools, parts: Parts) -> ToolResult:
-        catalog = self.catalog
-        replies: list[Json] = []
-        for name in request.names:
-            started = perf_counter()
-            try:
-                tool = catalog.get(name)
-            except UnknownTool as error:
-                if not request.is_list:
-                    raise
-                replies.append({"error": str(error)})
-                continue
-            replies.append(describe_reply(tool))
-            parts.emit(
-                Described(
-                    **self._stamp(),
-                    tool=tool.name,
-                    reply_tokens=parts.counter.count(compact(replies[-1])),
-                    duration=perf_counter() - started,
-                )
-            )
-        reply: Json = {"results": replies} if request.is_list else replies[0]
-        result = ToolResult.of_json(reply)
-        self.ledger.described(parts.counter.count(result.text))
-        return result

@@ -21,7 +21,11 @@ _WORTH_A_THREAD = 50
 class Host(Protocol):
     """Who runs a session, and knows what its drawer cannot: which servers are not there yet."""
 
-    def keep_closed(self, plain: Assembly) -> str:
+    async def wait(self, scope: Scope, is_needed: Callable[[], bool]) -> bool:
+        """Wait a little for servers of this scope that are starting; returns whether it waited."""
+        ...
+
+    def keep_closed(self, plain: Assembly, scope: Scope) -> str:
         """Why the drawer is closed though the settings would open it; nothing when it is not."""
         ...
 
@@ -100,7 +104,7 @@ class Turns:
         """The last turn itself when nothing changed; then `admission` is not asked for either."""
         last = self._last
         same = last is not None and last.holds_for(catalog, policy, context_length, native=native)
-        if last and same and last.kept_closed == self._why_closed(last.plain):
+        if last and same and last.kept_closed == self._why_closed(last.plain, scope):
             return last
         admitted, kept = admission(), self._listing
         if kept is not None and not kept.holds_for(scope, policy, admitted):
@@ -117,7 +121,7 @@ class Turns:
         )
         big = len(catalog) > _WORTH_A_THREAD
         assembly = plain = await anyio.to_thread.run_sync(decide) if big else decide()
-        if kept_closed := self._why_closed(plain):
+        if kept_closed := self._why_closed(plain, scope):
             assembly = decide(closed=kept_closed)
         searched = catalog
         if assembly.active:
@@ -140,5 +144,5 @@ class Turns:
         )
         return self._last
 
-    def _why_closed(self, plain: Assembly) -> str:
-        return "" if self._host is None or plain.active else self._host.keep_closed(plain)
+    def _why_closed(self, plain: Assembly, scope: Scope) -> str:
+        return "" if self._host is None or plain.active else self._host.keep_closed(plain, scope)

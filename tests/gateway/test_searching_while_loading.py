@@ -91,7 +91,7 @@ async def test_the_note_is_about_the_tools_that_were_searched_whoever_arrives_me
             early_is_there.set() if upstream.spec.name == "early" else late_is_there.set()
 
     monkeypatch.setattr(embedder, "shipped", lambda: LetsIn(gate, late_is_there))
-    settings = document(servers, search={"search": "hybrid"})
+    settings = document(servers, search={"search": "hybrid"}, gateway={"first_search_wait": 0})
     with placed(tmp_path), anyio.fail_after(LONG):
         drawer = Drawer.from_config(write(tmp_path / "tooldrawer.yaml", settings))
         async with drawer.connected(changed=changed), drawer.session() as session:
@@ -114,7 +114,8 @@ async def test_a_session_of_the_library_names_who_is_missing_in_its_scope_only(
             early_is_there.set()
 
     with placed(tmp_path), anyio.fail_after(LONG):
-        drawer = Drawer.from_config(write(tmp_path / "tooldrawer.yaml", document(servers)))
+        settings = document(servers, gateway={"first_search_wait": 0})
+        drawer = Drawer.from_config(write(tmp_path / "tooldrawer.yaml", settings))
         async with drawer.connected(changed=changed):
             await early_is_there.wait()
             everything = await search(drawer.session())

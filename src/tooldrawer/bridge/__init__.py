@@ -6,6 +6,7 @@ from tooldrawer.bridge.requests import (
     DescribeTools,
     Request,
     SearchTools,
+    depends_on_all_tools,
     parse,
     unnested,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "SearchPolicy",
     "SearchTools",
     "bridge_tools",
+    "depends_on_all_tools",
     "native_search",
     "parse",
     "signature",

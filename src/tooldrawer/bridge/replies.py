@@ -63,15 +63,21 @@ def nothing_fits(
     names: BridgeNames,
     counter: TokenCounter,
     max_tokens: int,
+    is_partial: bool = False,
 ) -> dict[str, Json]:
     """The reply to a search without a match: where one can search, and how to ask better.
 
+    With `is_partial` the tools of some servers were not there, and a note tells which.
     Within `max_tokens`: the last toolsets go first, then the advice.
     """
     empty: dict[str, Json] = {"matches": [], "total_available": available}
+    words = "with other words: a verb, an object and the service, in English"
     hint = (
-        f"No tool fits. Call {names.search} again with other words: a verb, an object and the "
-        "service, in English. If that finds nothing, tell the user that no tool does this."
+        f"No tool fits so far, but servers are missing (see the note). Call {names.search} again "
+        f"later, or {words}. If that finds nothing, tell the user which servers are missing."
+        if is_partial
+        else f"No tool fits. Call {names.search} again {words}. If that finds nothing, tell the "
+        "user that no tool does this."
     )
     budget = _Budget(counter, max_tokens, frame={})
     shown = min(len(toolsets), _MOST_TOOLSETS_NAMED)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from tooldrawer.bridge.schemas import BridgeNames
-from tooldrawer.errors import InvalidArguments
+from tooldrawer.catalog import Catalog
+from tooldrawer.errors import CallRejected, InvalidArguments, UnknownTool
 from tooldrawer.tool import Json, JsonObject
 
 MOST_AT_ONCE = 10
@@ -62,6 +63,21 @@ def parse(name: str, arguments: Json, names: BridgeNames) -> Request:
     if name == names.search:
         return SearchTools(texts, _whole_number(_first(envelope, _LIMIT_KEYS)), is_list)
     return DescribeTools(texts, is_list)
+
+
+def depends_on_all_tools(name: str, arguments: Json, names: BridgeNames, catalog: Catalog) -> bool:
+    """Whether tools that are not in the catalog yet could change the answer to a call."""
+    try:
+        request = parse(name, arguments, names)
+        if isinstance(request, SearchTools):
+            return True
+        for wanted in (request.name,) if isinstance(request, CallTool) else request.names:
+            catalog.get(wanted)
+    except UnknownTool:
+        return True
+    except CallRejected:
+        return False  # what is wrong with it is reported when it is answered
+    return False
 
 
 def _unwrapped(arguments: Json, names: BridgeNames, *, depth: int) -> Request:

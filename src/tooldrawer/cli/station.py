@@ -121,14 +121,13 @@ class Station:
 
     def _session(self, name: str) -> Session:
         choices = self.plan.choices
-        made: list[Session] = []
-        host = self.servers.host(lambda: made[-1].scope)
-        made.append(self.drawer.session(name, scope=choices.scope, host=host))
-        if choices.toolsets is not None:
-            # Within the scope that was named, as a subagent is within its parent's.
-            inner = Scope(toolsets=choices.toolsets, name=self.plan.scope_label)
-            made.append(made[0].child(inner, name=name))
-        return made[-1]
+        session = self.drawer.session(name, scope=choices.scope)
+        if choices.toolsets is None:
+            return session
+        # Within the scope that was named, as a subagent is within its parent's.
+        return session.child(
+            Scope(toolsets=choices.toolsets, name=self.plan.scope_label), name=name
+        )
 
     def _kept(self, name: str, messages: Sequence[Message] = ()) -> Conversation:
         return Conversation(

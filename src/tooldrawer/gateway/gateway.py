@@ -23,7 +23,7 @@ from tooldrawer import config as configuration
 from tooldrawer.activity import Event
 from tooldrawer.activity.log import GATHER_S
 from tooldrawer.activity.quality import Quality
-from tooldrawer.admission import Admission, unknown_servers
+from tooldrawer.admission import Admission
 from tooldrawer.assembly import AssemblyPolicy
 from tooldrawer.config import Config
 from tooldrawer.config.settings import QuotaOptions
@@ -70,9 +70,7 @@ _LISTS: dict[str, Callable[[], ServerEvent]] = {
 class Gateway:
     """Everything that the transports in front of it share."""
 
-    def __init__(
-        self, drawer: Drawer, pending: Pending, *, scope: str = "", wait: float | None = None
-    ) -> None:
+    def __init__(self, drawer: Drawer, pending: Pending, *, scope: str = "") -> None:
         """`pending` is that of the drawer's approver; `scope` is that of the process over stdio.
 
         Raises:
@@ -89,8 +87,6 @@ class Gateway:
         self._stale: set[str] = set()
         self._news: set[tuple[str, ServerEvent]] = set()
         """The scopes of which somebody has a list that holds no longer."""
-        self._wait = wait
-        self._deadline = 0.0
         self._changed = anyio.Event()
         self.sessions = Sessions(drawer, self.stance, max_sessions=lambda: self._quotas().sessions)
         self.quotas = Quotas(self._quotas)
@@ -156,10 +152,6 @@ class Gateway:
 
         Calls in flight are finished first, as far as the time for draining allows.
         """
-        wait = (
-            self._wait if self._wait is not None else self.drawer.config.gateway.first_search_wait
-        )
-        self._deadline = anyio.current_time() + wait
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(
                 self.drawer.connected(changed=self._on_change, notified=self._on_notified)
@@ -217,7 +209,7 @@ class Gateway:
         """The gateway's say in the decisions of a scope."""
         if scope not in self._stances:
             self._stances[scope] = Stance(
-                lambda: self.scope(scope),
+                self.drawer.startup,
                 self.upstreams,
                 direct=lambda: self.drawer.parts.policy.enabled == "off",
             )
@@ -235,18 +227,6 @@ class Gateway:
                 self._stale.add(scope)
                 self._changed.set()
         return last
-
-    async def begun(self, scope: str, is_needed: Callable[[], bool]) -> None:
-        """Wait for servers whose tools nobody knows, until the time for it is over."""
-        left = self._deadline - anyio.current_time()
-        if left <= 0 or not is_needed():
-            return
-        unknown = unknown_servers(self.upstreams(), self.scope(scope).can_admit)
-        if not unknown:
-            return
-        with anyio.move_on_after(left):
-            for upstream in unknown:
-                await upstream.settled()
 
     async def introduce(self, scope: str) -> str:
         """The instructions for a scope."""

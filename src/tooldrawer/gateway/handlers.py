@@ -86,10 +86,6 @@ class Desk(Protocol):
         """The array of a scope."""
         ...
 
-    async def begun(self, scope: str, is_needed: Callable[[], bool]) -> None:
-        """Wait a little for servers whose tools nobody knows yet, when it is needed."""
-        ...
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCall:
@@ -154,16 +150,12 @@ class Handlers:
     ) -> Raw:
         session = self._desk.sessions.of(principal, conversation_of(ctx), client_name(ctx))
         self._count(principal, name, arguments)
-        await self._desk.begun(principal.scope, partial(self._needs_all, session, name, arguments))
         result = await session.call(name, arguments)
         cause = result.cause
         if isinstance(cause, ServerRefused):
             raise MCPError(cause.code, str(cause), cause.data)
-        if isinstance(cause, UnknownTool):
-            missing = self._desk.stance(principal.scope).missing(session.scope)
-            if name not in tuple(self._names()):
-                raise MCPError(types.INVALID_PARAMS, f"{cause} {missing}".strip())
-            result = result.with_note(missing) if missing else result
+        if isinstance(cause, UnknownTool) and name not in tuple(self._names()):
+            raise MCPError(types.INVALID_PARAMS, result.text)
         return result.mcp()
 
     def _count(self, principal: Principal, name: str, arguments: Raw | None) -> None:
@@ -184,24 +176,6 @@ class Handlers:
                 case CallTool():
                     pass
         quotas.count_call(principal.key)
-
-    def _needs_all(self, session: Session, name: str, arguments: Raw | None) -> bool:
-        """Whether a server that is still starting could change the answer to a call."""
-        try:
-            match parse(name, arguments, self._names()):
-                case SearchTools():
-                    return True
-                case DescribeTools(names=wanted):
-                    pass
-                case CallTool(name=single):
-                    wanted = (single,)
-            for each in wanted:
-                session.catalog.get(each)
-        except UnknownTool:
-            return True
-        except CallRejected:
-            return False
-        return False
 
     async def _conversed(
         self, ctx: Context, principal: Principal, work: Callable[[], Awaitable[Raw]]

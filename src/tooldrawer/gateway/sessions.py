@@ -87,6 +87,7 @@ class Sessions:
             principal=principal.key,
             has_conversation=has_conversation,
             refuses_searches=False,  # a client calls other tools than ours, unseen from here
+            waits_for_tools=False,  # a client that lists is answered at once, and told of changes
         )
 
     def _forget(self, used: _Used, *, room: bool = False) -> None:

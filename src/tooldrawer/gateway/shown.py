@@ -10,10 +10,10 @@ from typing import cast
 from tooldrawer.admission import unknown_servers
 from tooldrawer.assembly import Assembly
 from tooldrawer.bridge import BRIDGE
-from tooldrawer.loading_servers import describe_loading, join_names
+from tooldrawer.loading_servers import join_names
 from tooldrawer.scope import Scope
+from tooldrawer.server_startup import ServerStartup
 from tooldrawer.tool import Json, JsonObject, Tool
-from tooldrawer.upstream.disabled import describe_disabled
 from tooldrawer.upstream.upstream import Upstream
 from tooldrawer.wire import mcp
 
@@ -29,27 +29,27 @@ class Stance:
     """What the gateway adds to a scope's decision: nothing is shown by halves, or taken back."""
 
     def __init__(
-        self, scope: Callable[[], Scope], upstreams: Upstreams, *, direct: Callable[[], bool]
+        self, startup: ServerStartup, upstreams: Upstreams, *, direct: Callable[[], bool]
     ) -> None:
-        self._scope, self._upstreams = scope, upstreams
+        self._startup, self._upstreams = startup, upstreams
         self._direct = direct
         """Whether every tool is shown, whatever it costs."""
         self._reached = False
         """Whether the threshold closed it."""
         self._said = ""
 
-    def keep_closed(self, plain: Assembly) -> str:
+    async def wait(self, scope: Scope, is_needed: Callable[[], bool]) -> bool:
+        """Wait a little for servers of a scope that are starting."""
+        return await self._startup.wait(scope, is_needed)
+
+    def keep_closed(self, plain: Assembly, scope: Scope) -> str:
         """Why the drawer is closed though the settings would open it."""
-        self._said = self._why(plain)
+        self._said = self._why(plain, scope)
         return self._said
 
     def missing(self, scope: Scope) -> str:
         """The servers that no search can have looked into."""
-        servers = tuple(self._upstreams())
-        admitted = unknown_servers(servers, scope.may_name)
-        loading = describe_loading(servers, scope)
-        disabled = describe_disabled(each.spec for each in admitted)
-        return " ".join(filter(None, (loading, disabled)))
+        return self._startup.missing(scope)
 
     def observe(self, assembly: Assembly) -> None:
         """Take notice of what was decided."""
@@ -58,12 +58,12 @@ class Stance:
         elif assembly.reason != self._said:
             self._reached = True
 
-    def _why(self, plain: Assembly) -> str:
+    def _why(self, plain: Assembly, scope: Scope) -> str:
         if not plain.tools:
             return "there are no tools yet, and an array is never empty"
         if self._direct():
             return ""
-        if unknown := self._unknown(self._scope()):
+        if unknown := self._unknown(scope):
             return f"the tools of {join_names(unknown)} are not known yet"
         if self._reached and plain.deferrable_tokens >= _OPENS_AT * plain.threshold_tokens:
             return (

@@ -142,6 +142,11 @@ class Upstream:
         """Keep it connected until cancelled, then stop it. Never raises anything else."""
         await self._supervisor.serve()
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is up or idle, or its first attempt has failed."""
+        return self._supervisor.standing.is_settled
+
     async def settled(self) -> None:
         """Return when it is up or idle, or when its first attempt has failed."""
         await self._supervisor.standing.settled()
