@@ -159,6 +159,32 @@ async def test_idle_sessions_of_one_principal_make_room_for_its_own(tmp_path: Pa
 
 
 @requirement("GW-2")
+@pytest.mark.parametrize(
+    "body",
+    [b"[]", b"[" * 100_000, b"\xff\xfe{}", b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'],
+    ids=["batch", "deep", "no text", "no handshake"],
+)
+async def test_a_request_that_is_refused_neither_begins_a_session_nor_ends_one(
+    tmp_path: Path, body: bytes
+) -> None:
+    ann = tokens(tmp_path).create()[1]
+    settings = document({}, gateway={"quotas": {"sessions": 1}})
+    async with served(tmp_path, settings) as site:
+
+        async def ping(response: httpx2.Response) -> int:
+            headers = bearer(ann, **{"Mcp-Session-Id": response.headers["mcp-session-id"]})
+            request = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+            return (await site.http.post("/mcp", json=request, headers=headers)).status_code
+
+        begun = await shake_hands(site, ann)
+        headers = bearer(ann, **{"Content-Type": "application/json"})
+        refused = await site.http.post("/mcp", content=body, headers=headers)
+        assert refused.status_code == 400
+        assert await ping(refused) == 404
+        assert await ping(begun) == 200
+
+
+@requirement("GW-2")
 async def test_sessions_that_are_in_use_are_not_ended_for_another(tmp_path: Path) -> None:
     ann, bob = (tokens(tmp_path).create()[1] for _ in range(2))
     settings = document({}, gateway={"quotas": {"sessions": 1}})

@@ -17,7 +17,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import INVALID_REQUEST, JSONRPCMessage
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 _MOST = 16 * 1024 * 1024
 _MOST_OF_ONE = 2 * 1024 * 1024
@@ -25,6 +25,8 @@ _EACH = 64
 """Bytes that any value takes, however short it is."""
 _RETRY = 1000
 """Milliseconds that a client waits before it takes up a stream that broke off."""
+_FIRST_ERROR = 400
+"""The lowest status of HTTP that is an error."""
 
 
 class Journal:
@@ -135,33 +137,48 @@ class ResumableSessions(StreamableHTTPSessionManager):
     def _admit_session(
         self, requestor: AuthorizationContext | None
     ) -> StreamableHTTPServerTransport | None:
-        self._make_room(requestor)
+        own = self._own_sessions(requestor)
+        in_use = sum(_idle_until(self._server_instances[key]) == inf for key in own)
+        if in_use >= self._max_own_sessions():
+            raise _NoRoom
         transport = super()._admit_session(requestor)
         if transport is not None:
             # Given to the manager, it would be one for all sessions.
             transport._event_store = Pages(self._journal)  # pyright: ignore[reportPrivateUsage]
         return transport
 
-    def _make_room(self, requestor: AuthorizationContext | None) -> None:
-        """End the session of `requestor` that was idle longest, if there are too many.
+    async def _serve_opening_request(
+        self,
+        http_transport: StreamableHTTPServerTransport,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        async def make_room_first(message: Message) -> None:
+            # Only now: a request that is refused begins no session, so it must not end one.
+            if message["type"] == "http.response.start" and message["status"] < _FIRST_ERROR:
+                self._make_room(str(http_transport.mcp_session_id))
+            await send(message)
 
-        Its client is answered 404 and begins another one, as after the idle time.
+        await super()._serve_opening_request(http_transport, scope, receive, make_room_first)
 
-        Raises:
-            _NoRoom: All of them are in use.
-        """
+    def _own_sessions(self, requestor: AuthorizationContext | None) -> list[str]:
         owners = self._session_owners
-        own = [key for key in self._server_instances if owners.get(key) == requestor]
-        if len(own) < self._max_own_sessions():
-            return
-        deadlines = {key: _idle_until(self._server_instances[key]) for key in own}
-        oldest = min(own, key=deadlines.__getitem__)
-        if deadlines[oldest] == inf:
-            raise _NoRoom
-        transport = self._server_instances.pop(oldest)
-        owners.pop(oldest, None)
-        if transport.idle_scope is not None:
-            transport.idle_scope.cancel()
+        return [key for key in self._server_instances if owners.get(key) == requestor]
+
+    def _make_room(self, new: str) -> None:
+        """End those sessions of the owner of `new` that were idle longest, if there are too many.
+
+        Their clients are answered 404 and begin others, as after the idle time.
+        """
+        own = self._own_sessions(self._session_owners.get(new))
+        deadlines = {key: _idle_until(self._server_instances[key]) for key in own if key != new}
+        idle = sorted((at, key) for key, at in deadlines.items() if at != inf)
+        for _, key in idle[: max(len(own) - self._max_own_sessions(), 0)]:
+            transport = self._server_instances.pop(key)
+            self._session_owners.pop(key, None)
+            if transport.idle_scope is not None:
+                transport.idle_scope.cancel()
 
 
 def _idle_until(transport: StreamableHTTPServerTransport) -> float:
