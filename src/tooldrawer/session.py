@@ -26,14 +26,14 @@ from tooldrawer.bridge.replies import (
     search_note,
     search_reply,
 )
-from tooldrawer.call import ToolResult, is_deeper
+from tooldrawer.call import ToolResult
 from tooldrawer.catalog import Catalog
 from tooldrawer.description import describe_tools
-from tooldrawer.dispatch import MOST_LEVELS, Caller, Rests, View
+from tooldrawer.dispatch import Caller, Rests, View
+from tooldrawer.dispatch.arguments import require_request_size
 from tooldrawer.dispatch.limits import READ_REST, how_to_read_on
 from tooldrawer.errors import (
     CallRejected,
-    InvalidArguments,
     SessionClosed,
     ToolFailed,
     UnknownTool,
@@ -253,11 +253,7 @@ class Session:
         if str(name) != parts.policy.names.search:
             self._search_limit.record_call()
         try:
-            if is_deeper(arguments, MOST_LEVELS):
-                raise InvalidArguments(
-                    f"The arguments are nested more than {MOST_LEVELS} levels deep. "
-                    "Call again with flatter ones."
-                )
+            require_request_size(arguments, max_bytes=parts.limits.arguments_max_bytes)
             request = parse(str(name), arguments, parts.policy.names)
             match request:
                 case SearchTools():

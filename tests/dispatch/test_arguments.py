@@ -246,9 +246,21 @@ async def test_too_large_arguments_are_refused() -> None:
     assert not fitting.result.is_error
     assert outcome.received == []
     assert outcome.result.text == (
-        f"'{TOOL}' was not run: its arguments are 1,012 bytes, more than the 1,000 allowed. "
+        f"'{TOOL}' was not run: its arguments have more than 1,000 bytes. "
         "Call again with less at once."
     )
+
+
+@requirement("DSP-4")
+async def test_arguments_with_too_many_values_are_refused() -> None:
+    parameters = properties(values={"type": "array"})
+    fitting = await probe(parameters, {"values": [0] * 19_000})
+    outcome = await probe(parameters, {"values": [0] * 21_000})
+    text = await probe(parameters, {"values": json.dumps([0] * 21_000)})
+    assert not fitting.result.is_error
+    assert (outcome.received, text.received) == ([], [])
+    assert "arguments have more than 20,000 values. Call again" in outcome.result.text
+    assert "was not run: /values: " in text.result.text
 
 
 def nested_arrays(levels: int) -> str:

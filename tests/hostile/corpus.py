@@ -216,6 +216,111 @@ CALLS: dict[str, tuple[JsonObject, JsonObject]] = {
 }
 """Schemas that may be listed, with arguments that make them expensive."""
 
+_Call = tuple[JsonObject, JsonObject]
+_DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+_LONG = 10**4000
+_NAMES: list[Json] = [f"p{at}" for at in range(1_500)]
+_FULL: JsonObject = dict.fromkeys(map(str, _NAMES), 1)
+_HALVES: list[Json] = [at + 0.5 for at in range(900)]
+_WIDE: JsonObject = {str(name): {"type": "integer"} for name in _NAMES}
+_EMPTY: list[Json] = [{}] * 19_000
+_ONES: list[Json] = [1] * 19_000
+
+
+def _bomb(schema: JsonObject, *items: Json, times: int = 1, draft: str = "") -> _Call:
+    """Looks at each of the items with the same subschema, again and again."""
+    every: list[Json] = [{"$ref": "#/$defs/one"}] * times
+    whole = {**properties(value={"items": {"allOf": every}}), "$defs": {"one": schema}}
+    return {**whole, "$schema": draft} if draft else whole, {"value": items}
+
+
+KEYWORDS: dict[str, _Call] = {
+    "enum": _bomb({"enum": [[[[0] * 20, at]] for at in range(2500)]}, *[[[[0] * 20, 2499]]] * 800),
+    "const": _bomb({"const": _HALVES}, *[_HALVES] * 20, times=90),
+    "type": _bomb({"type": "number"}, *[_LONG] * 200, times=9),
+    **{
+        keyword: _bomb({keyword: limit}, *[_LONG] * 200)
+        for keyword, limit in {
+            "minimum": 1,
+            "maximum": 10**4001,
+            "exclusiveMinimum": 1,
+            "exclusiveMaximum": 10**4001,
+        }.items()
+    },
+    "multipleOf": _bomb({"multipleOf": 1e-308}, *[1.7e308] * 16_000),
+    "minLength": _bomb({"minLength": 1}, "é" * 400_000, times=900),
+    "maxLength": _bomb({"maxLength": 10**6}, "é" * 400_000, times=900),
+    "pattern": _bomb({"pattern": "(a+)+$"}, "a" * 400_000 + "b", times=90),
+    "contentEncoding": _bomb(
+        {"contentEncoding": "base64"}, "A" * 900_000, times=900, draft=_DRAFT_7
+    ),
+    "contentMediaType": _bomb(
+        {"contentMediaType": "application/json"}, f"[{'[],' * 200_000}0]", times=90, draft=_DRAFT_7
+    ),
+    "contentSchema": _bomb({"contentSchema": {"enum": _HALVES}}, "[" * 400_000, times=900),
+    "format": _bomb({"format": "email"}, "a@" * 400_000, times=900),
+    "uniqueItems": _bomb({"uniqueItems": True}, [10**30 + at for at in range(4_000)]),
+    "minItems": _bomb({"minItems": 1}, *[[1]] * 9_000, times=90),
+    "maxItems": _bomb({"maxItems": 1}, *[[1]] * 9_000, times=90),
+    "items": _bomb({"items": {"type": "integer"}}, _ONES, times=900),
+    "prefixItems": _bomb({"prefixItems": [{"type": "integer"}] * 1500}, *[_ONES[:1500]] * 12),
+    "additionalItems": _bomb(
+        {"items": [], "additionalItems": {"type": "integer"}}, _ONES, times=900, draft=_DRAFT_7
+    ),
+    "contains": _bomb({"contains": {"const": 0.5}, "minContains": 0}, _ONES),
+    "minContains": _bomb({"contains": {"const": 1}, "minContains": 30_000}, _ONES, times=90),
+    "maxContains": _bomb({"contains": {"const": 1}, "maxContains": 30_000}, _ONES, times=90),
+    "unevaluatedItems": _bomb(
+        {"contains": {"const": 0.5}, "minContains": 0, "unevaluatedItems": True}, _ONES
+    ),
+    "required": _bomb({"required": _NAMES}, *[_FULL] * 12, times=300),
+    "dependentRequired": _bomb(
+        {"dependentRequired": {f"k{at}": ["z"] for at in range(9_000)}}, *_EMPTY
+    ),
+    "dependencies": _bomb(
+        {"dependencies": {f"k{at}": ["z"] for at in range(9_000)}}, *_EMPTY, draft=_DRAFT_7
+    ),
+    "dependentSchemas": _bomb(
+        {"dependentSchemas": {str(name): {"minProperties": 1} for name in _NAMES}}, *_EMPTY
+    ),
+    "properties": _bomb({"properties": _WIDE}, *_EMPTY, times=90),
+    "patternProperties": _bomb({"patternProperties": {"(p+)+0": {}, "(p+)+1": {}}}, *[_FULL] * 12),
+    "additionalProperties": _bomb({"additionalProperties": {"const": 1}}, *[_FULL] * 12, times=90),
+    "unevaluatedProperties": _bomb(
+        {"allOf": [{"properties": _WIDE}], "unevaluatedProperties": False}, *[_FULL] * 12
+    ),
+    "propertyNames": _bomb({"propertyNames": {"enum": [1, *_NAMES]}}, *[_FULL] * 12),
+    "minProperties": _bomb({"minProperties": 0}, *_EMPTY, times=90),
+    "maxProperties": _bomb({"maxProperties": 1}, *_EMPTY, times=90),
+    **{
+        keyword: _bomb({keyword: [{"const": 0.5}, {"const": 1}] * 20}, *_ONES)
+        for keyword in ("allOf", "anyOf", "oneOf")
+    },
+    "not": _bomb({"not": {"not": {"not": {"const": 0.5}}}}, *_ONES),
+    "if": _bomb({"if": {"const": 0.5}, "else": {"const": 1.5}}, *_ONES),
+    "then": _bomb({"if": {"const": 1}, "then": {"const": 1.5}}, *_ONES),
+    "else": _bomb({"if": {"const": 1.5}, "else": {"const": 1.5}}, *_ONES),
+    "$ref": (chain(20), _nested(60)),
+    "$dynamicRef": (named("dynamic"), {"value": 1}),
+    "$recursiveRef": (
+        {**properties(value={"items": {"$recursiveRef": "#"}}), "uniqueItems": True},
+        {"value": [{"value": [10**30 + at]} for at in range(4_000)]},
+    ),
+}
+"""For every keyword that is evaluated a schema and arguments for which it has the most to do."""
+
+READ_AT_ONCE: dict[str, JsonObject] = {
+    "required": {"required": [10**30 + at for at in range(2_000)]},
+    "type": {"type": [10**30 + at for at in range(2_000)]},
+    "dependentRequired": {"dependentRequired": {"a": [10**30 + at for at in range(2_000)]}},
+    "dependencies": {"dependencies": {"a": [10**30 + at for at in range(2_000)]}},
+    "arrays that look alike": {
+        "required": [[0 if at >> bit & 1 else False for bit in range(12)] for at in range(4_000)]
+    },
+    "long limits": {"allOf": [{"multipleOf": 1e-308, "minimum": 1e-308}] * 1_900},
+}
+"""Schemas whose own lists and numbers take long to read, whatever the arguments are."""
+
 TEMPLATES: dict[str, tuple[str, str]] = {
     "fields in a row": ("{a}" * 12 + "!", "x" * 8_000),
     "fields with text between": ("{a}x" * 200 + "!", "x" * 8_000),

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.hostile.corpus import CALLS, SCHEMAS, TEMPLATES, doubled, patterns, properties
+from tests.hostile.corpus import (
+    CALLS,
+    KEYWORDS,
+    READ_AT_ONCE,
+    SCHEMAS,
+    TEMPLATES,
+    doubled,
+    patterns,
+    properties,
+)
 from tests.requirements import requirement
 from tooldrawer.bounds.definition import ListRoom
 from tooldrawer.bounds.graph import SchemaTooCostly
@@ -19,7 +28,7 @@ from tooldrawer.bounds.work import SchemaWork
 from tooldrawer.dispatch.complaints import leaves
 from tooldrawer.dispatch.validation import Validation
 from tooldrawer.errors import InvalidArguments
-from tooldrawer.tool import JsonObject, Tool
+from tooldrawer.tool import Json, JsonObject, Tool
 
 BOUND_IN_REFERENCES = 12.0
 """The bound on the event loop, 50 ms, in units of `reference`, which takes about 6 ms: with a
@@ -70,6 +79,66 @@ def test_checking_a_call_takes_little_time(name: str) -> None:
             Validation().check(tool, arguments)
 
     assert in_references(check) < 2 * BOUND_IN_REFERENCES
+
+
+EVALUATED = (
+    "$dynamicRef", "$recursiveRef", "$ref", "additionalItems", "additionalProperties", "allOf",
+    "anyOf", "const", "contains", "contentEncoding", "contentMediaType", "contentSchema",
+    "dependencies", "dependentRequired", "dependentSchemas", "else", "enum",
+    "exclusiveMaximum", "exclusiveMinimum", "format", "if", "items", "maxContains", "maxItems",
+    "maxLength", "maxProperties", "maximum", "minContains", "minItems", "minLength",
+    "minProperties", "minimum", "multipleOf", "not", "oneOf", "pattern", "patternProperties",
+    "prefixItems", "properties", "propertyNames", "required", "then", "type",
+    "unevaluatedItems", "unevaluatedProperties", "uniqueItems",
+)  # fmt: skip
+"""All keywords of the drafts 7, 2019-09 and 2020-12 that may say something about a value."""
+
+
+@requirement("DSP-10")
+@pytest.mark.parametrize("keyword", EVALUATED)
+def test_a_keyword_with_much_to_do_takes_little_time(keyword: str) -> None:
+    schema, arguments = KEYWORDS[keyword]
+    tool = Tool(name="tool", parameters=schema)
+    validation = Validation()
+
+    def check() -> None:
+        with suppress(InvalidArguments):
+            validation.check(tool, arguments)
+
+    assert in_references(check) < BOUND_IN_REFERENCES
+
+
+@requirement("DSP-10")
+@pytest.mark.parametrize("name", READ_AT_ONCE)
+def test_a_schema_with_strange_lists_is_not_compiled(name: str) -> None:
+    tool = Tool(name="tool", parameters={"type": "object", **READ_AT_ONCE[name]})
+    assert "steps to compile" in Validation().check(tool, {}).warning
+    assert in_references(lambda: Validation().check(tool, {})) < 2 * BOUND_IN_REFERENCES
+
+
+@requirement("DSP-10")
+@pytest.mark.parametrize(
+    ("item", "good", "bad"),
+    [
+        ({"enum": [f"k{at}" for at in range(300)]}, ["k7"] * 500, "k"),
+        ({"enum": [None, *(f"k{at}" for at in range(300))]}, ["k7"] * 500, "k"),
+        ({"enum": [1, 2, 5, 10, 20]}, [5] * 2_000, 3),
+        ({"const": 1}, [1] * 4_000, 2),
+        ({"minimum": -180, "maximum": 180}, [0.25] * 3_000, 181),
+        ({"minimum": 0.5, "maximum": 99.5}, [0.75] * 2_000, 0.25),
+        ({"multipleOf": 0.01}, [0.25] * 2_000, 0.001),
+        ({"type": "integer", "minimum": 0}, [123456789012345678] * 500, -1),
+        ({"uniqueItems": True}, [list(range(1_000))], [1, 1]),
+        ({"uniqueItems": True}, [[{"name": "a", "at": at} for at in range(50)]], [1, 1.0]),
+        ({"required": ["a", "b", "c"]}, [{"a": 1, "b": 2, "c": 3}] * 1_000, {"a": 1}),
+        ({"dependentRequired": {"a": ["b"]}}, [{"a": 1, "b": 2}] * 1_000, {"a": 1}),
+    ],
+)
+def test_ordinary_lists_are_checked(item: JsonObject, good: list[Json], bad: Json) -> None:
+    tool = Tool(name="tool", parameters=properties(value={"type": "array", "items": item}))
+    assert Validation().check(tool, {"value": good}).warning == ""
+    with pytest.raises(InvalidArguments):
+        Validation().check(tool, {"value": [*good, bad]})
 
 
 @requirement("DSP-10")

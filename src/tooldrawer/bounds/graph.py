@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from tooldrawer.bounds.keywords import NO_COST, KeywordCost, compilation_steps, read_keywords
 from tooldrawer.bounds.pattern import TYPICAL_CHARS, PatternCost, measure_pattern
 from tooldrawer.bounds.references import REFERENCES, Path, References, pointer
 from tooldrawer.call import is_deeper, thawed
@@ -89,6 +90,8 @@ class Part:
     keywords: int = 1
     faults: int = 0
     """The errors that it may report about one value, in units of a small one."""
+    cost: KeywordCost = NO_COST
+    """Of its own keywords; `patterns` are not among them."""
     factor: int = 1
     """How often it looks at the parts in `same`."""
     patterns: Sequence[PatternCost] = ()
@@ -128,7 +131,7 @@ class SchemaGraph:
         """Whether one error may contain others: those about each alternative."""
         self._any = Part(faults=1)
         """`true`, `false`, and whatever is not a schema where one is expected."""
-        self._matching = 0
+        self._matching = self._compiling = 0
         self._patterns: dict[str, PatternCost] = {}
         self._known: dict[int, Part] = {}
         self._found: list[tuple[dict[str, Json], Part, Path]] = []
@@ -164,6 +167,7 @@ class SchemaGraph:
 
     def _read(self, schema: dict[str, Json], part: Part, path: Path) -> None:
         self._references.name(schema, path)
+        self._read_own_keywords(schema, part)
         for key, value in schema.items():
             if key in _ANNOTATIONS:
                 continue
@@ -182,6 +186,12 @@ class SchemaGraph:
             part.patterns = (self._pattern(pattern),)
         if isinstance(named := schema.get("patternProperties"), Mapping):
             part.key_patterns = tuple(map(self._pattern, named))
+
+    def _read_own_keywords(self, schema: JsonObject, part: Part) -> None:
+        self._compiling += compilation_steps(schema)
+        if self._compiling > MAX_STEPS:
+            raise SchemaTooCostly(f"takes more than {MAX_STEPS:,} steps to compile")
+        part.cost = read_keywords(schema)
 
     def _pattern(self, pattern: str) -> PatternCost:
         cost = self._patterns.get(pattern)

@@ -4,8 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from tooldrawer.bounds.comparison import ORDINARY_NUMBER_STEPS, number_steps, scalar_steps
 from tooldrawer.bounds.graph import MAX_STEPS, Part, SchemaGraph, SchemaTooCostly
+from tooldrawer.bounds.keywords import MAX_PAIRWISE_ITEMS, NO_COST
 from tooldrawer.bounds.pattern import TYPICAL_CHARS
+from tooldrawer.bounds.size import Size
+from tooldrawer.call import SCALARS, values_inside
 from tooldrawer.tool import Json, JsonObject
 
 MAX_ERRORS = 600
@@ -26,6 +30,7 @@ _VALUE_BYTES = 110
 """What a value costs in such a copy, as if it were so many bytes of text."""
 
 _SCALARS = (int, float, type(None))
+_NUMBERS = (int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +61,18 @@ class SchemaWork:
         order = _in_order(graph.parts)
         self._chain = _require_few_steps(order)
         self._looking = _closures(order)
-        self._unrolled = _unrolled(graph)
+        self._unrolled = _unroll(graph)
 
-    def is_small(self, text: str) -> bool:
-        """Whether a value that is `text` as JSON certainly is within `MAX_STEPS`."""
-        if self._unrolled is None:
+    def is_small(self, size: Size) -> bool:
+        """Whether a value of this size certainly is within `MAX_STEPS`."""
+        unrolled = self._unrolled
+        if unrolled is None or size.has_long_numbers:
             return False
-        values = 1 + text.count(",") + text.count("[") + text.count("{")
-        steps, matching = self._unrolled
-        return steps * values + matching * len(text) <= MAX_STEPS
+        # An item of an array is compared with a few others, or with all objects and arrays.
+        times = unrolled.comparisons * (MAX_PAIRWISE_ITEMS + size.containers)
+        comparing = times * (ORDINARY_NUMBER_STEPS * size.values + size.bytes)
+        matching = unrolled.matching * size.bytes
+        return unrolled.fixed * size.values + matching + comparing <= MAX_STEPS
 
     def measure(self, value: Json) -> Work | None:
         """The work of validating `value`; None when counting it would take too long already."""
@@ -106,7 +114,8 @@ def _require_few_steps(order: Iterable[Part]) -> int:
     steps: dict[int, int] = {}
     chain: dict[int, int] = {}
     for part in order:
-        own = _own_steps(part, TYPICAL_CHARS) + _key_steps(part, TYPICAL_CHARS)
+        own = part.cost.fixed_steps
+        own += _own_steps(part, TYPICAL_CHARS) + _key_steps(part, TYPICAL_CHARS)
         steps[id(part)] = own + part.factor * sum(steps[id(each)] for each in part.same)
         chain[id(part)] = 1 + max((chain[id(each)] for each in part.same), default=0)
         if chain[id(part)] > _MAX_CHAIN:
@@ -144,21 +153,48 @@ def _closures(order: Iterable[Part]) -> _Looking:
     return found
 
 
-def _unrolled(graph: SchemaGraph) -> tuple[int, int] | None:
-    """Steps of all parts together, each as often as it is referred to; None if that is endless.
+@dataclass(frozen=True, slots=True)
+class _Unrolled:
+    """Steps of all parts together, each as often as it is referred to."""
 
-    First those for each value, then those for each character of it.
-    """
+    fixed: int = 0
+    """For each value."""
+    matching: int = 0
+    """For each character."""
+    comparisons: int = 0
+    """How often a value is compared with others."""
+
+    def with_added(self, other: "_Unrolled") -> "_Unrolled":
+        """Both together, as far as it matters how much that is."""
+        return _Unrolled(
+            min(self.fixed + other.fixed, MAX_STEPS),
+            min(self.matching + other.matching, MAX_STEPS),
+            min(self.comparisons + other.comparisons, MAX_STEPS),
+        )
+
+
+def _unroll(graph: SchemaGraph) -> _Unrolled | None:
+    """The steps of the whole schema; None if its references are endless."""
     uses = {id(part): (*part.same * part.factor, *part.inside) for part in graph.parts}
-    total: dict[int, tuple[int, int]] = {}
+    total: dict[int, _Unrolled] = {}
     for part in _sorted(graph.parts, uses):
-        steps = _KEYWORD_STEPS * part.keywords
         matching = sum(each.match(1) for each in (*part.patterns, *part.key_patterns))
+        own = _Unrolled(
+            _KEYWORD_STEPS * part.keywords + part.cost.fixed_steps,
+            matching + part.cost.char_steps,
+            part.cost.comparisons,
+        )
         for used in uses[id(part)]:
-            steps += total[id(used)][0]
-            matching += total[id(used)][1]
-        total[id(part)] = (min(steps, MAX_STEPS), min(matching, MAX_STEPS))
+            own = own.with_added(total[id(used)])
+        total[id(part)] = own
     return total.get(id(graph.root))
+
+
+def _identity(value: Json) -> int:
+    """The same for values that cost the same: numbers of one length, true, false and null."""
+    if isinstance(value, _NUMBERS):
+        return -number_steps(value)
+    return 0 if value is None else id(value)
 
 
 class _Endless(Exception):
@@ -172,6 +208,7 @@ class _Count:
         self._looking = looking
         self._known: dict[tuple[int, int], tuple[int, int]] = {}
         self._sizes: dict[int, int] = {}
+        self._comparing: dict[int, int] = {}
         self._left = _MAX_PAIRS
         self._level = 0
         self.levels = 0
@@ -179,7 +216,7 @@ class _Count:
 
     def of(self, part: Part, value: Json) -> tuple[int, int]:
         """Steps and errors."""
-        key = (id(part), 0 if isinstance(value, _SCALARS) else id(value))
+        key = (id(part), _identity(value))
         known = self._known.get(key)
         if known is None:
             steps = errors = 0
@@ -195,6 +232,8 @@ class _Count:
         size = self._size(value)
         characters = len(value) if isinstance(value, str) else 0
         steps = _own_steps(part, characters)
+        if part.cost is not NO_COST or isinstance(value, _NUMBERS):
+            steps += part.cost.steps(value, self._compare)
         errors = part.faults * (1 + size // _ERROR_BYTES)
         self._level += 1
         self.levels = max(self.levels, self._level)
@@ -227,15 +266,30 @@ class _Count:
             return len(value) + _VALUE_BYTES
         if isinstance(value, _SCALARS):
             return _VALUE_BYTES
+        if not value:
+            return _VALUE_BYTES
         known = self._sizes.get(id(value))
         if known is None:
-            is_object = isinstance(value, Mapping)
-            inner = cast("Sequence[Json]", list(value.values()) if is_object else value)
-            self._spend(len(inner) // 4)  # quicker than looking at it
-            plain = sum(1 for each in inner if isinstance(each, _SCALARS))
-            names = sum(map(len, cast("JsonObject", value))) if is_object else 0
-            others = (self._size(each) for each in inner if not isinstance(each, _SCALARS))
-            known = self._sizes[id(value)] = names + plain * _VALUE_BYTES + sum(others)
+            inner = values_inside(value)
+            self._spend(1 + len(inner) // 4)  # quicker than looking at it
+            others = [each for each in inner if not isinstance(each, _SCALARS)]
+            names = sum(map(len, map(str, value))) if isinstance(value, dict) else 0
+            plain = _VALUE_BYTES * (len(inner) - len(others))
+            known = self._sizes[id(value)] = names + plain + sum(map(self._size, others))
+        return known
+
+    def _compare(self, value: Json) -> int:
+        """The steps of comparing a value with another."""
+        if type(value) in SCALARS:
+            return scalar_steps(value)
+        known = self._comparing.get(id(value))
+        if known is None:
+            inside = values_inside(value)
+            self._spend(1 + len(inside) // 2)
+            known = scalar_steps(value) + sum(map(self._compare, inside))
+            if isinstance(value, Mapping):
+                known += sum(map(scalar_steps, value))
+            self._comparing[id(value)] = known
         return known
 
     def _spend(self, pairs: int) -> None:

@@ -7,8 +7,7 @@ import jsonschema_rs
 
 from tooldrawer.bounds.graph import MAX_STEPS
 from tooldrawer.bounds.work import MAX_ERRORS, SchemaWork
-from tooldrawer.call import is_deeper
-from tooldrawer.dispatch.limits import MOST_LEVELS
+from tooldrawer.dispatch.arguments import is_small
 from tooldrawer.tool import JsonObject
 
 Complaint = jsonschema_rs.ValidationError
@@ -35,7 +34,7 @@ class Critic:
 
     def complaints(self, arguments: JsonObject) -> Sequence[Complaint] | None:
         """Every objection; nothing when they are too many to be told apart."""
-        if self._left_us <= 0 or is_deeper(arguments, MOST_LEVELS):
+        if self._left_us <= 0 or not is_small(arguments):
             return None
         work = self._work.measure(arguments)
         if work is None or work.steps > MAX_STEPS:

@@ -8,6 +8,7 @@ from time import perf_counter, time
 from typing import cast
 
 import anyio
+import anyio.lowlevel
 
 from tooldrawer.activity import (
     CANCELLED,
@@ -20,14 +21,16 @@ from tooldrawer.activity import (
     Stamp,
 )
 from tooldrawer.admission import Admission
-from tooldrawer.call import ToolCall, ToolResult, freeze, is_deeper, thawed
+from tooldrawer.bounds.size import Size
+from tooldrawer.call import ToolCall, ToolResult, freeze, is_deeper
 from tooldrawer.catalog import Catalog
+from tooldrawer.dispatch.arguments import MAX_VALUES_AT_ONCE, require_size
 from tooldrawer.dispatch.cancellation import is_stray
 from tooldrawer.dispatch.grants import Grantee
 from tooldrawer.dispatch.guardrails import Deny, Guardrail, judge
 from tooldrawer.dispatch.hooks import Hook, chain
 from tooldrawer.dispatch.incomplete_calls import IncompleteCalls
-from tooldrawer.dispatch.limits import MOST_LEVELS, Limits
+from tooldrawer.dispatch.limits import Limits
 from tooldrawer.dispatch.permission import Holder, Permission
 from tooldrawer.dispatch.validation import Checked, Validation
 from tooldrawer.errors import (
@@ -98,6 +101,9 @@ class Caller:
 class _Progress:
     """How far a call has come."""
 
+    arguments: JsonObject
+    """As they were when the call came in; nothing can change them."""
+    size: Size
     checked: Checked = field(default_factory=lambda: Checked(arguments={}))
     may_run_on: bool = False
     """Whether a tool is at work that does not end with the call."""
@@ -139,6 +145,9 @@ class Dispatcher:
         tool: Tool | None = None
         try:
             tool = caller.view().catalog.get(name)
+            size = require_size(
+                arguments, tool=tool.name, max_bytes=self._limits.arguments_max_bytes
+            )
             frozen, tokens = _frozen(tool, arguments)
         except CallRejected as error:
             self._refused(caller, tool and tool.name, error, started, call_id)
@@ -163,13 +172,12 @@ class Dispatcher:
                 kind=tool.kind,
             )
         )
-        return await self._reported(tool, call, caller, started)
+        progress = _Progress(arguments=frozen, size=size)
+        return await self._reported(tool, call, caller, started, progress)
 
     async def _reported(
-        self, tool: Tool, call: ToolCall, caller: Caller, started: float
+        self, tool: Tool, call: ToolCall, caller: Caller, started: float, progress: _Progress
     ) -> ToolResult:
-        progress = _Progress()
-
         async def rest(final: ToolCall) -> ToolResult:
             return await self._run(tool, final, caller, progress)
 
@@ -219,27 +227,35 @@ class Dispatcher:
                 f"A hook changed the call of {tool.name!r} into one of another tool, which would "
                 "go past the scope. Tell the user; do not try again."
             )
-        checked = progress.checked = self._check(tool, call.arguments, caller)
-        final = call.with_arguments(checked.arguments)
+        if progress.size.values > MAX_VALUES_AT_ONCE:
+            await anyio.lowlevel.checkpoint()
+        is_same = call.arguments is progress.arguments
+        size = progress.size if is_same else None
+        checked = progress.checked = self._check(tool, call.arguments, caller, size)
+        final = call if is_same and not checked.repairs else call.with_arguments(checked.arguments)
         await self._permit(tool, final, caller)
-        result = await self._execute(*_unchanged(tool, caller), final, progress)
+        # Nothing else has these: the tool may change them.
+        own = replace(final, arguments=checked.arguments)
+        result = await self._execute(*_unchanged(tool, caller), own, progress)
         if not checked.repairs:
             return result
         made = "; ".join(map(str, checked.repairs))
         return result.with_note(f"[The arguments were repaired before the call: {made}.]")
 
-    def _check(self, tool: Tool, arguments: JsonObject, caller: Caller) -> Checked:
+    def _check(
+        self, tool: Tool, arguments: JsonObject, caller: Caller, size: Size | None
+    ) -> Checked:
         """The arguments as they are passed on.
 
         A server may fill in arguments that its schema requires, so it decides about a call that is
         repeated unchanged. A function of this process cannot be called without them.
         """
         try:
-            return self._validation.check(tool, arguments)
+            return self._validation.check(tool, arguments, size=size)
         except MissingArguments:
             if not tool.is_upstream or not caller.incomplete.is_repeated(tool, arguments):
                 raise
-            return self._validation.check(tool, arguments, allow_missing=True)
+            return self._validation.check(tool, arguments, size=size, allow_missing=True)
 
     async def _permit(self, tool: Tool, call: ToolCall, caller: Caller) -> None:
         verdict = await judge(self._guardrails, tool, call)
@@ -252,12 +268,11 @@ class Dispatcher:
         self, tool: Tool, toolset: Toolset, call: ToolCall, progress: _Progress
     ) -> ToolResult:
         limit = inf if keeps_time(toolset) else self._limits.call_timeout
-        plain = replace(call, arguments=thawed(call.arguments))
         is_stopped = stops_when_cancelled(toolset, tool)
         progress.may_run_on = not is_stopped
         with anyio.move_on_after(limit) as scope:
             try:
-                result = await toolset.run(tool, plain)
+                result = await toolset.run(tool, call)
             except (CallRejected, ToolFailed):
                 raise
             except (Exception, SystemExit) as error:  # the boundary to a tool of anyone's
@@ -311,11 +326,6 @@ def _describe(error: BaseException) -> str:
 
 def _frozen(tool: Tool, arguments: JsonObject) -> tuple[JsonObject, int]:
     """The arguments as nobody can change them, and their tokens."""
-    if is_deeper(arguments, MOST_LEVELS):
-        raise InvalidArguments(
-            f"{tool.name!r} was not run: its arguments are nested more than {MOST_LEVELS} levels "
-            "deep. Call again with flatter ones."
-        )
     frozen = cast("JsonObject", freeze(arguments))
     try:
         return frozen, _tokens(compact(frozen))

@@ -1,6 +1,5 @@
 """Arguments against the tool's own schema, before anything runs."""
 
-import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +11,11 @@ import jsonschema_rs
 from tooldrawer.activity import names_secret
 from tooldrawer.bounds.graph import MAX_STEPS, SchemaTooCostly, require_readable
 from tooldrawer.bounds.pattern import BACKTRACK_LIMIT, COMPILED_MAX_BYTES
+from tooldrawer.bounds.size import Size
 from tooldrawer.bounds.work import SchemaWork, Work
 from tooldrawer.bridge import signature
 from tooldrawer.call import thawed
+from tooldrawer.dispatch.arguments import require_size
 from tooldrawer.dispatch.complaints import Complaint, Critic, missing_arguments, place
 from tooldrawer.dispatch.nullable import allow_null
 from tooldrawer.dispatch.repair import Repair, repaired
@@ -56,21 +57,29 @@ class Validation:
         self._lock = Lock()
         self._compiled: OrderedDict[str, _Compiled | str] = OrderedDict()
 
-    def check(self, tool: Tool, arguments: JsonObject, *, allow_missing: bool = False) -> Checked:
+    def check(
+        self,
+        tool: Tool,
+        arguments: JsonObject,
+        *,
+        size: Size | None = None,
+        allow_missing: bool = False,
+    ) -> Checked:
         """The arguments, repaired where that is safe.
 
-        With `allow_missing`, required arguments may be missing; the warning names them.
+        `size` is that of the arguments where it is known to be within bounds. With
+        `allow_missing`, required arguments may be missing; the warning names them.
 
         Raises:
             MissingArguments: Nothing is wrong except that required arguments are missing.
             InvalidArguments: They do not fit; with the failing path, the reason and the signature.
         """
-        text = self._bound(tool, arguments)
+        size = size or require_size(arguments, tool=tool.name, max_bytes=self._max_bytes)
         plain = thawed(arguments)
         compiled = self._schema(tool)
         if isinstance(compiled, str):
             return Checked(arguments=plain, warning=compiled)
-        if not compiled.work.is_small(text) and not _is_feasible(compiled.work.measure(plain)):
+        if not compiled.work.is_small(size) and not _is_feasible(compiled.work.measure(plain)):
             return Checked(
                 arguments=plain,
                 warning=f"Checking the arguments would take too long; {_UNCHECKED}",
@@ -108,16 +117,6 @@ class Validation:
             while len(self._compiled) > self._keep:
                 self._compiled.popitem(last=False)
         return compiled
-
-    def _bound(self, tool: Tool, arguments: JsonObject) -> str:
-        """The arguments as JSON, which must not be too long."""
-        text = json.dumps(arguments, default=str)
-        if len(text) > self._max_bytes:
-            raise InvalidArguments(
-                f"{tool.name!r} was not run: its arguments are {len(text):,} bytes, more than the "
-                f"{self._max_bytes:,} allowed. Call again with less at once."
-            )
-        return text
 
 
 def _compile(schema: JsonObject) -> _Compiled | str:
