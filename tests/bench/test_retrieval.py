@@ -121,6 +121,7 @@ class CountedEmbedder:
     """Turns words into vectors, and remembers which tools it was given."""
 
     identity = "counted"
+    batch = 8
 
     def __init__(self) -> None:
         self.read: list[str] = []
