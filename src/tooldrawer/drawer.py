@@ -16,6 +16,7 @@ from tooldrawer import config as configuration
 from tooldrawer.activity import ActivityLog, ConfigReloaded, JsonLines, Masker, UpstreamDown
 from tooldrawer.catalogs import Catalogs
 from tooldrawer.config import Config
+from tooldrawer.config.reload_report import compare_servers, describe_kept, describe_rejected
 from tooldrawer.dispatch import Approver, Dispatcher, Grants, Guardrail, Hook, Permission
 from tooldrawer.errors import ConfigError, ToolDrawerError
 from tooldrawer.parts import Parts
@@ -79,7 +80,7 @@ class Drawer:
         self.config = config or Config()
         """The settings in force."""
         self.mistake = ""
-        """Why they are not those of the file, when it was changed and is wrong."""
+        """What of a changed file is not in force and why, as sentences; empty when all of it is."""
         options = self.config.activity
         self.activity = ActivityLog(
             keep=options.keep,
@@ -245,22 +246,24 @@ class Drawer:
             stamp = file.stamp()
             if stamp == file.seen:
                 return
-            known = self.config.disabled
+            before = self.config
             try:
                 text = file.check_complete()
                 config = self._read()
                 if file.stamp() != stamp:  # it is being written: the next turn or call looks again
                     return
-                config, kept = _keep_running(config, self.config)
+                config, kept = _keep_running(config, before)
                 if self._pool is not None:
                     _import_upstream(config)
                 self._apply(config)
-                file.applied, error = text, "\n".join(kept)
+                file.applied, error = text, describe_kept(kept)
             except ToolDrawerError as wrong:
-                error = str(wrong)
+                error = describe_rejected(str(wrong))
             file.seen, self.mistake = stamp, error
-            self._report_disabled(spec for spec in self.config.disabled if spec not in known)
-            self.activity(ConfigReloaded(at=time(), path=str(file.path), error=error))
+            disabled = self.config.disabled
+            self._report_disabled(spec for spec in disabled if spec not in before.disabled)
+            changes = compare_servers(before.servers, self.config.servers)
+            self.activity(ConfigReloaded(at=time(), path=str(file.path), error=error, **changes))
 
     def _apply(self, config: Config) -> None:
         """Everything but the activity's sinks and the bridge's names, which stay as they began."""
@@ -353,8 +356,8 @@ def _embedder(spec: EndpointSpec) -> "Embedder":
     return Endpoint(spec)
 
 
-def _keep_running(after: Config, before: Config) -> tuple[Config, list[str]]:
-    """Return `after` with the last valid entry of each server that now has a wrong one, and why."""
+def _keep_running(after: Config, before: Config) -> tuple[Config, list[UpstreamSpec]]:
+    """Return `after` with the last valid entries of servers that now have wrong ones, and these."""
     trusted = TrustStore()
     valid = {
         spec.name: spec
@@ -364,5 +367,4 @@ def _keep_running(after: Config, before: Config) -> tuple[Config, list[str]]:
     }
     kept = [spec for spec in after.disabled if spec.name in valid]
     servers = [valid[spec.name] if spec in kept else spec for spec in after.servers]
-    reasons = [line for spec in kept if spec.problem for line in spec.problem.details]
-    return replace(after, servers=tuple(servers)), reasons
+    return replace(after, servers=tuple(servers)), kept

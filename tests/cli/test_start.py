@@ -103,4 +103,10 @@ def test_a_gateway_for_other_machines_prints_addresses_and_the_header_that_can_b
         rest = iter(process.stdout.readline, "")
         pasted = next(line for line in rest if "claude mcp add" in line)
         assert pasted.endswith('/mcp --header "Authorization: Bearer TOKEN"\n')
+        # From here on it logs what changes.
+        file = workshop.folder / "tooldrawer.yaml"
+        with file.open("a", encoding="utf-8") as settings:
+            settings.write("# Changed.\n")
+        assert process.stderr is not None
+        assert process.stderr.readline().endswith("tooldrawer.yaml: the servers are the same.\n")
     assert secret not in "".join(lines) + pasted

@@ -185,4 +185,9 @@ async def test_a_server_whose_entry_breaks_goes_on_as_before_and_others_change(
     ]
     (event,) = [event for event in drawer.activity if isinstance(event, ConfigReloaded)]
     assert event.error == drawer.mistake
-    assert "mcp_servers.clock.comand is not a known key" in drawer.mistake
+    assert (event.added, event.removed, event.changed) == (("moon",), ("tide",), ())
+    said, reason, *_ = drawer.mistake.split("\n")
+    assert said == (
+        "The change is applied, except for the server 'clock', which keeps its entry from before:"
+    )
+    assert "mcp_servers.clock.comand is not a known key" in reason

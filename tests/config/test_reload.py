@@ -108,6 +108,7 @@ async def test_a_broken_file_is_reported_and_the_last_good_one_stays(
     (event,) = reports(drawer)
     assert event.path == str(path)
     assert event.error == (
+        "The settings from before stay in force: "
         f"{path}:1: approvals.deny is 'delete_note', "
         "expected a list of patterns such as 'mcp_github_*'.\n"
         f"{path}:2: tools.tool_serch is not a known key; did you mean 'tool_search'?"
@@ -147,6 +148,7 @@ async def test_a_file_that_is_gone_is_reported_and_the_last_good_one_stays(
     await anyio.Path(path).unlink()
     assert await shown(session) == await shown(session) == BRIDGE
     assert [event.error for event in reports(drawer)] == [
+        "The settings from before stay in force: "
         f"{path}: cannot be read: No such file or directory."
     ]
     write("tools: {tool_search: false}")

@@ -171,6 +171,11 @@ class ConfigReloaded(Happening):
 
     path: str
     error: str = ""
+    """What of the file is not in force, and why."""
+    added: tuple[str, ...] = ()
+    """The servers that are new with it."""
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 Event = (

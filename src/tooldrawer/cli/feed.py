@@ -89,7 +89,7 @@ def _describe(event: Event) -> str:  # noqa: C901  one branch for each kind, not
             counts = f"{event.added} added, {event.removed} removed, {event.changed} changed"
             return f"{event.upstream} changed its tools: {counts}{_describe_dropped(event)}"
         case ConfigReloaded():
-            return f"{event.path} {'is invalid: ' + event.error if event.error else 'applied'}"
+            return f"{event.path}{': ' + event.error if event.error else ' applied'}"
         case _:
             assert_never(event)
 

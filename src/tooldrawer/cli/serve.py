@@ -6,14 +6,18 @@ import socket
 import sys
 from contextlib import ExitStack
 from functools import partial
+from time import time
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 import anyio
 import typer
 
+from tooldrawer.activity.log import GATHER_S
+from tooldrawer.cli.call_row import counted
 from tooldrawer.cli.opening import ConfigOption, ScopeOption
 from tooldrawer.cli.output import drop, notice, show
+from tooldrawer.cli.server_log import ServerLog
 from tooldrawer.config.settings import GatewayOptions
 from tooldrawer.demo.desk import toolsets
 from tooldrawer.errors import ConfigError
@@ -136,10 +140,23 @@ async def _summarize(
         with anyio.move_on_after(_PATIENCE):
             for upstream in gateway.upstreams():
                 await upstream.settled()
+        _log_changes(gateway)
         await _show_summary(gateway, address, has_tokens=bool(tokens))
         sys.stdout.flush()
     except BrokenPipeError:  # whoever started it reads no further; clients are served all the same
         drop()
+
+
+def _log_changes(gateway: "Gateway") -> None:
+    """Log from now on what changes; the summary has what there is until now."""
+    states = [upstream.status for upstream in gateway.upstreams()]
+    log = ServerLog(
+        notice,
+        since=time(),
+        running=[each.name for each in states if each.state in ("up", "idle")],
+        is_disabled=lambda name: any(name == spec.name for spec in gateway.drawer.config.disabled),
+    )
+    gateway.drawer.activity.attach(log, gather_s=GATHER_S)
 
 
 def _public_address(gateway: "Gateway", address: str) -> str:
@@ -152,12 +169,12 @@ def _public_address(gateway: "Gateway", address: str) -> str:
 async def _show_summary(gateway: "Gateway", address: str, *, has_tokens: bool) -> None:
     for upstream in gateway.upstreams():
         status = upstream.status
-        state = f"{status.tools} tools" if status.state == "up" else status.state
+        state = counted(status.tools, "tool") if status.state == "up" else status.state
         reason = f": {status.error}" if status.error and status.state != "up" else ""
         show(f"  {status.name:<20} {state}{reason}")
     for toolset in gateway.drawer.registry:
         if not any(toolset is upstream for upstream in gateway.upstreams()):
-            show(f"  {toolset.name:<20} {len(toolset.tools())} tools")
+            show(f"  {toolset.name:<20} {counted(len(toolset.tools()), 'tool')}")
     shown = await gateway.shown(gateway.default.scope)
     assembly = shown.assembly
     before = assembly.array_tokens - assembly.bridge_tokens

@@ -41,7 +41,7 @@ def _show(found: JsonObject, *, is_first: bool) -> None:
     for line in (_who(found), _drawer(_object(found.get("drawer"))), _busy(found)):
         show(harmless(line, keep=""))
     if mistake := _text(found, "mistake"):
-        show(f"The settings from before stay in force: {mistake}")
+        show(mistake)
     servers = cast("Sequence[JsonObject]", found.get("servers") or ())
     if servers:
         show("")

@@ -340,7 +340,7 @@ class Gateway:
                 self._changed.set()
             told, mistake = mistake, self.drawer.mistake
             if mistake and mistake != told:
-                _logger.warning("The settings from before stay in force: %s", mistake)
+                _logger.warning("%s", mistake)
 
     async def drained(self) -> None:
         """Wait for the calls in flight, for as long as the settings allow; then end them."""
