@@ -74,7 +74,8 @@ class Catalog:
         found = self.spelled(name)
         if len(found) == 1:
             return found[0]
-        raise UnknownTool(near=tuple(tool.name for tool in found[:_NEAR]) or self._near(name))
+        near = tuple(tool.name for tool in found[:_NEAR]) or self._near(name)
+        raise UnknownTool(near=near, asked=name)
 
     def spelled(self, name: str) -> list[Tool]:
         """The tools that `name` can mean, ignoring case and notation.

@@ -1,5 +1,6 @@
 """Answer `tool_describe` for a session."""
 
+from collections.abc import Callable
 from time import perf_counter
 
 from tooldrawer.activity import Described
@@ -16,9 +17,15 @@ from tooldrawer.tool import Json
 
 
 def describe_tools(
-    request: DescribeTools, catalog: Catalog, parts: Parts, *, caller: Caller, ledger: Ledger
+    request: DescribeTools,
+    catalog: Catalog,
+    parts: Parts,
+    *,
+    caller: Caller,
+    ledger: Ledger,
+    explain: Callable[[UnknownTool], str],
 ) -> ToolResult:
-    """Give the full schemas of the tools asked for.
+    """Give the full schemas of the tools asked for; `explain` is for those that are not there.
 
     Raises:
         UnknownTool: The only tool asked for is not in the catalog.
@@ -31,7 +38,7 @@ def describe_tools(
         except UnknownTool as error:
             if not request.is_list:
                 raise
-            replies.append({"error": str(error)})
+            replies.append({"error": explain(error)})
             continue
         replies.append(describe_reply(tool))
         parts.emit(

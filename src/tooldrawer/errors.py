@@ -174,13 +174,15 @@ class UnknownTool(CallRejected):
     does not exist must give the same words.
     """
 
-    def __init__(self, *, near: tuple[str, ...] = ()) -> None:
+    def __init__(self, *, near: tuple[str, ...] = (), asked: str = "") -> None:
         hint = f" The nearest names are {', '.join(map(repr, near))}." if near else ""
         super().__init__(
             f"There is no tool of that name.{hint} Use a name from your list of tools, or search "
             "for what you need to do and use a name exactly as the search gave it."
         )
         self.near = near
+        self.asked = asked
+        """The name that was asked for."""
 
 
 class InvalidArguments(CallRejected):

@@ -1,5 +1,6 @@
 """Servers whose tools are not known yet, in sentences for a model."""
 
+import re
 from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
@@ -9,6 +10,7 @@ from tooldrawer.upstream.spec import UpstreamSpec
 from tooldrawer.upstream.standing import UpstreamStatus
 
 _MAX_NAMED = 30
+_NOTATION = re.compile(r"[\W_]+")
 
 
 @runtime_checkable
@@ -42,6 +44,38 @@ def describe_loading(servers: Iterable[LoadingServer], scope: Scope) -> str:
     if down:
         notes.append(f"Cannot be reached: {join_names(down)}.")
     return " ".join(notes)
+
+
+def explain_absence(
+    tool: str, servers: Iterable[LoadingServer], disabled: Iterable[UpstreamSpec], scope: Scope
+) -> str:
+    """Say why the server of a tool is not there, if the tool's name begins with its name.
+
+    `servers` are all of them, as above; `disabled` are further ones, of which the scope may name
+    each.
+    """
+    reasons = {spec.name: spec.problem.reason for spec in disabled if spec.problem}
+    for each in unknown_servers(servers, scope.may_name):
+        if each.spec.problem:
+            reasons[each.spec.name] = each.spec.problem.reason
+        else:
+            reasons[each.spec.name] = each.status.error or "it is still starting"
+    if not (name := server_of(tool, reasons)):
+        return ""
+    return f"The server {name!r} is not available, so its tools are not known: {reasons[name]}"
+
+
+def server_of(tool: str, servers: Iterable[str]) -> str:
+    """The server whose name the tool's begins with, in any notation; nothing when there is none."""
+    asked = f"{_plain(tool)}_"
+    found = [
+        name for name in servers if asked.startswith((f"{_plain(name)}_", f"mcp_{_plain(name)}_"))
+    ]
+    return max(found, key=len, default="")
+
+
+def _plain(name: str) -> str:
+    return _NOTATION.sub("_", name.casefold()).strip("_")
 
 
 def join_names(names: Iterable[str]) -> str:

@@ -8,7 +8,12 @@ import anyio
 
 from tooldrawer.admission import unknown_servers
 from tooldrawer.assembly import Assembly
-from tooldrawer.loading_servers import LoadingServer, describe_loading, join_names
+from tooldrawer.loading_servers import (
+    LoadingServer,
+    describe_loading,
+    explain_absence,
+    join_names,
+)
 from tooldrawer.patterns import server_namings
 from tooldrawer.scope import Scope
 from tooldrawer.toolset import Toolset, has_known_tools
@@ -65,13 +70,17 @@ class ServerStartup:
         starting = [each.spec.name for each in unknown if each.status.state != "down"]
         return f"the tools of {join_names(starting)} are not known yet" if starting else ""
 
-    def missing(self, scope: Scope) -> str:
-        """Name the servers of a scope whose tools cannot be found, and why."""
-        specs = tuple(self._configured())
+    def missing(self, scope: Scope, tool: str = "") -> str:
+        """Name the servers of a scope whose tools cannot be found, and why.
+
+        With the name of a tool only the server that it would be of.
+        """
+        specs = tuple(spec for spec in self._configured() if spec.enabled)
         namings = server_namings((spec.toolset for spec in specs), template=self._template())
-        disabled = describe_disabled(
-            spec for spec in specs if scope.may_name(spec.toolset, namings[spec.toolset])
-        )
+        admitted = [spec for spec in specs if scope.may_name(spec.toolset, namings[spec.toolset])]
+        if tool:
+            return explain_absence(tool, self._servers(), admitted, scope)
+        disabled = describe_disabled(admitted)
         loading = "" if self._are_all_known() else describe_loading(self._servers(), scope)
         return " ".join(filter(None, (loading, disabled)))
 

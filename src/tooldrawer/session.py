@@ -44,7 +44,7 @@ from tooldrawer.scope import Scope
 from tooldrawer.search.run import run_search, search_failures_as_text
 from tooldrawer.tokens import compact
 from tooldrawer.tool import Json, JsonObject, Tool
-from tooldrawer.turn import Host, Turn, Turns
+from tooldrawer.turn import Host, Turn, Turns, explain_unknown
 from tooldrawer.wire.provider_calls import Calls, read_call
 
 _ROOM_FOR_SCHEMAS = 2
@@ -179,11 +179,9 @@ class Session:
         try:
             result = await self._answer(name, arguments, parts, call_id)
         except (CallRejected, ToolFailed) as error:
-            text = str(error)
+            text = self._explain(error) if isinstance(error, UnknownTool) else str(error)
             if isinstance(error, CallRejected):
                 self.ledger.retried(parts.counter.count(text))
-            if isinstance(error, UnknownTool):
-                text = f"{text} {self._missing()}".strip()
             result = replace(ToolResult.of_text(text, is_error=True), cause=error)
         return replace(result, call_id=call_id) if result.call_id != call_id else result
 
@@ -229,6 +227,9 @@ class Session:
     def _missing(self) -> str:
         return self._host.missing(self.scope) if self._host else ""
 
+    def _explain(self, error: UnknownTool) -> str:
+        return explain_unknown(error, self._host, self.scope)
+
     def _view(self) -> View:
         parts = self._drawer.parts
         snapshot = parts.registry.snapshot()
@@ -261,7 +262,12 @@ class Session:
                         return await self._search(request, parts)
                 case DescribeTools():
                     return describe_tools(
-                        request, self.catalog, parts, caller=self._caller, ledger=self.ledger
+                        request,
+                        self.catalog,
+                        parts,
+                        caller=self._caller,
+                        ledger=self.ledger,
+                        explain=self._explain,
                     )
                 case CallTool():
                     pass

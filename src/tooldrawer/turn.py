@@ -11,6 +11,7 @@ from tooldrawer.admission import Admission
 from tooldrawer.assembly import Assembly, AssemblyPolicy, assemble
 from tooldrawer.catalog import Catalog
 from tooldrawer.catalogs import Catalogs
+from tooldrawer.errors import UnknownTool
 from tooldrawer.scope import Scope
 from tooldrawer.tokens import SchemaCosts
 
@@ -29,9 +30,21 @@ class Host(Protocol):
         """Why the drawer is closed though the settings would open it; nothing when it is not."""
         ...
 
-    def missing(self, scope: Scope) -> str:
-        """What a search of this scope cannot have found, in a sentence; nothing when it can."""
+    def missing(self, scope: Scope, tool: str = "") -> str:
+        """What a search of this scope cannot have found, in a sentence; nothing when it can.
+
+        With the name of a tool only about the server that it would be of.
+        """
         ...
+
+
+def explain_unknown(error: UnknownTool, host: Host | None, scope: Scope) -> str:
+    """What to tell the model: its tool may be one of a server of the scope that is not there."""
+    if host is None:
+        return str(error)
+    if absence := host.missing(scope, error.asked):
+        return f"{absence.rstrip('.')}. Use another tool meanwhile, or tell the user."
+    return f"{error} {host.missing(scope)}".strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -121,4 +121,39 @@ def test_a_server_that_cannot_be_started_is_named_and_the_rest_is_shown(workshop
     ran = workshop.run("tools", "--config", "both.yaml", "--json")
     assert ran.code == 0
     assert "workshop" in ran.out
-    assert "mail is not there: The server 'mail' cannot be started" in ran.err
+    assert "mail is not available: The server 'mail' cannot be started" in ran.err
+
+
+def test_several_servers_that_are_not_there_are_one_line_that_says_where_to_look(
+    workshop: Shell,
+) -> None:
+    workshop.write(
+        "both.yaml",
+        'toolsets: ["workshop:tools"]\nmcp_servers:\n  mail: {command: x}\n  post: {comand: y}\n'
+        "scopes: {desk: {toolsets: [workshop]}}\n",
+    )
+    options = ("--config", "both.yaml")
+    ran = workshop.run("tools", *options)
+    line = (
+        "2 servers are not available: mail, post; `tooldrawer tools --toolset mcp-mail` tells why."
+    )
+    assert (ran.code, ran.err) == (0, f"{line}\n")
+    assert workshop.run("tools", *options, "--scope", "desk").err == ""
+    told = workshop.run("tools", "--toolset", "mcp-mail", *options).refusal
+    assert told.startswith("mail is not available: The server 'mail' cannot be started")
+    assert workshop.run("describe", "measure_length", *options).err == ""
+    told = workshop.run("describe", "mcp_post_send", *options).refusal
+    assert "post is not available: " in told
+    assert "mcp_servers.post.comand is not a known key" in told
+
+
+def test_a_call_speaks_only_of_the_server_that_it_needs(workshop: Shell) -> None:
+    workshop.write(
+        "both.yaml",
+        'toolsets: ["workshop:tools"]\nmcp_servers: {mail: {command: x}, post: {command: y}}\n',
+    )
+    options = ("--config", "both.yaml")
+    assert workshop.run("call", "count_nails", "--args", '{"boxes": 1}', *options).text == "100\n"
+    told = workshop.run("call", "mcp_mail_send", *options).refusal
+    assert "mail is not available: The server 'mail' cannot be started" in told
+    assert "post" not in told

@@ -146,6 +146,22 @@ async def test_a_search_names_the_server_and_the_variable(
         inside = await drawer.session(scope="desk").call("tool_search", {"query": "read a note"})
     assert "tide (missing environment variable: TD_TEST_KEY)" in found.text
     assert "tide" not in inside.text
+    for asked in (
+        ("mcp_tide_add", {}),
+        ("tool_call", {"name": "tide.add", "arguments": {}}),
+        ("tool_describe", {"name": "mcp_tide_add"}),
+    ):
+        with anyio.fail_after(60):
+            refused = await drawer.session().call(*asked)
+            inside = await drawer.session(scope="desk").call(*asked)
+            other = await drawer.session(scope="desk").call("tool_call", {"name": "mcp_other_add"})
+        assert refused.text == (
+            "The server 'tide' is not available, so its tools are not known: missing environment "
+            "variable: TD_TEST_KEY. Use another tool meanwhile, or tell the user."
+        )
+        assert refused.is_error
+        assert inside.text == other.text
+        assert inside.text.startswith("There is no tool of that name.")
 
 
 @pytest.mark.anyio

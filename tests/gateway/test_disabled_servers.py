@@ -85,6 +85,16 @@ async def test_a_command_that_does_not_exist_leaves_the_others_alone(tmp_path: P
         await rig.settled()
         assert await found(client, "dig a hole") == ["mcp_garden_dig"]
         assert "tide" in text(await client.call_tool("tool_search", {"query": "dig a hole"}))
+        for name in ("tool_call", "tool_describe"):
+            refused = await client.call_tool(name, {"name": "mcp_tide_dig"})
+            assert refused.is_error
+            assert text(refused).startswith(
+                "The server 'tide' is not available, so its tools are not known: The server 'tide' "
+                "cannot be started: its command 'no-such-program-here' was not found."
+            )
+        unknown = text(await client.call_tool("tool_call", {"name": "mcp_gardn_dig"}))
+        assert "'mcp_garden_dig'" in unknown
+        assert unknown.endswith("Cannot be reached: tide.")
 
 
 async def test_a_disabled_server_does_not_keep_the_array_waiting(

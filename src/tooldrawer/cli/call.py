@@ -14,6 +14,7 @@ import typer
 from anyio.abc import TaskStatus
 
 from tooldrawer.call import ToolResult
+from tooldrawer.cli.absent_servers import AbsentServer, absent_server_of
 from tooldrawer.cli.look import named
 from tooldrawer.cli.opening import (
     CatalogOption,
@@ -21,6 +22,7 @@ from tooldrawer.cli.opening import (
     JsonOption,
     Opened,
     ScopeOption,
+    admit_absent,
     check_tools,
     opened,
     settled,
@@ -64,13 +66,15 @@ def call(
 async def _called(place: Opened, name: str, arguments: JsonObject) -> ToolResult:
     """The result of the call; only the server that it needs is started."""
     session = place.drawer.session(scope=place.scope)
+    absent: tuple[AbsentServer, ...] = ()
     async with AsyncExitStack() as stack:
         if place.drawer.config.servers:
             pool = await stack.enter_async_context(place.drawer.connected(lazy=True))
-            await settled(pool)
+            absent = admit_absent(place.drawer, place.scope, await settled(pool))
         try:
-            check_tools(place.drawer)
-            tool = named(session.catalog, name)
+            if absent_server_of(name, absent) is None:
+                check_tools(place.drawer)
+            tool = named(session.catalog, name, absent)
         except ToolDrawerError as error:  # raised in here it would come out as one of a group
             return replace(ToolResult(), cause=error)
         return await session.call(tool.name, arguments)

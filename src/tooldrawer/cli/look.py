@@ -13,6 +13,7 @@ from tooldrawer.assembly import Assembly
 from tooldrawer.bridge import signature
 from tooldrawer.bridge.replies import describe_reply
 from tooldrawer.catalog import Catalog
+from tooldrawer.cli.absent_servers import AbsentServer, absent_server_of, describe_absent
 from tooldrawer.cli.opening import (
     CatalogOption,
     ConfigOption,
@@ -25,7 +26,7 @@ from tooldrawer.cli.output import notice, show, show_json, table
 from tooldrawer.errors import ConfigError, UnknownTool
 from tooldrawer.search import Hit
 from tooldrawer.search.engine import Progress
-from tooldrawer.tool import Json, Tool
+from tooldrawer.tool import UPSTREAM_PREFIX, Json, Tool
 
 _SHORT = 100
 _TAKES_A_MOMENT = 100
@@ -113,7 +114,7 @@ def tools(
     json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
 ) -> None:
     """Show all tools by toolset, with what their schemas cost."""
-    place = opened(catalog, config, scope=scope)
+    place = opened(catalog, config, scope=scope, tells_absent=toolset is None)
     costs = place.drawer.parts.costs
     ordered = sorted(_catalog(place), key=lambda tool: (tool.source, tool.name))
     groups = {
@@ -121,6 +122,9 @@ def tools(
         for name, group in groupby(ordered, key=lambda tool: tool.source)
     }
     if toolset is not None and toolset not in groups:
+        for server in place.absent:
+            if toolset in (server.name, f"{UPSTREAM_PREFIX}{server.name}"):
+                raise ConfigError(describe_absent(server))
         known = ", ".join(groups) or "none here"
         raise ConfigError(f"There is no toolset named {toolset!r}; there are {known}.")
     chosen = groups if toolset is None else {toolset: groups[toolset]}
@@ -147,7 +151,8 @@ def describe(
     json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
 ) -> None:
     """Show one tool: its signature, description and schema."""
-    tool = named(_catalog(opened(catalog, config, scope=scope)), name)
+    place = opened(catalog, config, scope=scope, tells_absent=False)
+    tool = named(_catalog(place), name, place.absent)
     if json:
         show_json(describe_reply(tool))
         return
@@ -193,7 +198,7 @@ def explain(
     table(("in the array", "why", "tokens"), rows, numbers=1)
 
 
-def named(catalog: Catalog, name: str) -> Tool:
+def named(catalog: Catalog, name: str, absent: Sequence[AbsentServer] = ()) -> Tool:
     """The tool of that name.
 
     Raises:
@@ -202,6 +207,10 @@ def named(catalog: Catalog, name: str) -> Tool:
     try:
         return catalog.get(name)
     except UnknownTool as error:
+        if (server := absent_server_of(name, absent)) is not None:
+            raise ConfigError(
+                f"The tools of {server.name} are not known. {describe_absent(server)}"
+            ) from error
         near = " or ".join(error.near)
         hint = (
             f"did you mean {near}?" if near else "search for what it does with `tooldrawer find`."

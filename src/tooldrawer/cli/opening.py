@@ -8,12 +8,15 @@ import anyio
 import typer
 
 from tooldrawer import config as configuration
+from tooldrawer.cli.absent_servers import AbsentServer, find_absent, hush_disabled, tell_absent
 from tooldrawer.cli.output import notice
 from tooldrawer.config import Config
 from tooldrawer.dispatch import Approver
 from tooldrawer.drawer import Drawer
 from tooldrawer.errors import ConfigError
+from tooldrawer.patterns import server_namings
 from tooldrawer.recorded import StaticToolset
+from tooldrawer.tool import UPSTREAM_PREFIX
 
 if TYPE_CHECKING:
     from tooldrawer.upstream.pool import Pool
@@ -41,6 +44,8 @@ class Opened:
 
     drawer: Drawer
     scope: str | None
+    absent: tuple[AbsentServer, ...] = ()
+    """Servers of the scope whose tools are not known."""
 
 
 def opened(
@@ -50,22 +55,27 @@ def opened(
     scope: str | None = None,
     approver: Approver | None = None,
     live: bool = False,
+    tells_absent: bool = True,
 ) -> Opened:
     """The drawer that the options ask for.
 
     Servers are looked at and left again, unless it is to be `live`: then whoever asked connects
-    them.
+    them. Without `tells_absent` servers that are not there are left to the caller.
 
     Raises:
         ConfigError: There is no configuration for these options, or it is wrong.
         CatalogFileError: The recorded list cannot be read.
     """
+    absent: tuple[AbsentServer, ...] = ()
     if catalog is None:
+        hush_disabled()
         drawer = Drawer.from_config(config, approver=approver)
         for note in drawer.config.notes:
             notice(note)
         if drawer.config.servers and not live:
-            anyio.run(_look_at_servers, drawer)
+            absent = admit_absent(drawer, scope, anyio.run(_look_at_servers, drawer))
+            if tells_absent:
+                tell_absent(absent)
     elif scope is not None and config is None:
         raise ConfigError(
             f"--scope {scope} names a scope of a configuration; say which one with --config."
@@ -76,7 +86,20 @@ def opened(
         drawer = Drawer(recorded, config=settings, approver=approver)
     if not live:
         check_tools(drawer)
-    return Opened(drawer, scope)
+    return Opened(drawer, scope, absent)
+
+
+def admit_absent(
+    drawer: Drawer, scope: str | None, absent: tuple[AbsentServer, ...]
+) -> tuple[AbsentServer, ...]:
+    """Leave out servers that a scope does not let its client know of."""
+    if scope is None or scope not in drawer.config.scopes:
+        return absent
+    names = (f"{UPSTREAM_PREFIX}{spec.name}" for spec in drawer.config.servers)
+    namings = server_namings(names, template=drawer.config.name_template)
+    admits = drawer.config.scopes[scope].may_name
+    toolsets = {each: f"{UPSTREAM_PREFIX}{each.name}" for each in absent}
+    return tuple(each for each, name in toolsets.items() if admits(name, namings.get(name)))
 
 
 def check_tools(drawer: Drawer) -> None:
@@ -92,10 +115,10 @@ def check_tools(drawer: Drawer) -> None:
         )
 
 
-async def _look_at_servers(drawer: Drawer) -> None:
+async def _look_at_servers(drawer: Drawer) -> tuple[AbsentServer, ...]:
     """Put what each server offers, now or when it last ran, into the registry."""
     async with drawer.connected(lazy=True) as pool:
-        await settled(pool)
+        absent = await settled(pool)
         seen = [
             StaticToolset(
                 upstream.spec.name,
@@ -106,12 +129,10 @@ async def _look_at_servers(drawer: Drawer) -> None:
         ]
     for toolset in seen:
         drawer.registry.add(toolset)
+    return absent
 
 
-async def settled(pool: "Pool") -> None:
-    """Wait until each server is there or has failed, and say which did."""
+async def settled(pool: "Pool") -> tuple[AbsentServer, ...]:
+    """Wait until each server is there or has failed; return those that did."""
     await pool.settled(_PATIENCE)
-    for upstream in pool.upstreams:
-        if not upstream.is_known and not upstream.spec.problem:  # that was said at the start
-            error = upstream.status.error or f"it did not answer within {_PATIENCE:g} s"
-            notice(f"{upstream.spec.name} is not there: {error}")
+    return find_absent(pool.upstreams, waited_s=_PATIENCE)

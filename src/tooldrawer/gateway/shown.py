@@ -47,9 +47,9 @@ class Stance:
         self._said = self._why(plain, scope)
         return self._said
 
-    def missing(self, scope: Scope) -> str:
-        """The servers that no search can have looked into."""
-        return self._startup.missing(scope)
+    def missing(self, scope: Scope, tool: str = "") -> str:
+        """The servers that no search can have looked into, or only the one of a tool."""
+        return self._startup.missing(scope, tool)
 
     def observe(self, assembly: Assembly) -> None:
         """Take notice of what was decided."""
