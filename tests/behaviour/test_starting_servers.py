@@ -110,7 +110,8 @@ async def test_after_the_wait_the_model_gets_the_bridge_and_is_not_told_to_give_
     assert "No tool fits so far" in reply["hint"]
     assert "no tool does this" not in reply["hint"]
     assert refused.is_error
-    assert "Still starting: late;" in refused.text
+    assert "The server 'late' is not available" in refused.text
+    assert "it is still starting" in refused.text
     assert names(complete) == [CUT]
     assert found["matches"][0]["name"] == CUT
     assert "note" not in found

@@ -151,14 +151,14 @@ async def test_a_flood_of_notifications_does_not_delay_the_others(place: Place) 
         assert len(changes) < 1000  # it said so 5,000 times, and is told on five times a second
 
 
-async def test_a_server_that_asks_and_never_listens_is_not_listened_to_either(
+async def test_a_server_that_asks_and_never_listens_gets_few_answers_and_disturbs_nothing(
     place: Place,
 ) -> None:
-    place.rude("bad", timeout=2)
+    place.rude("bad")
     async with gateway(place) as found, found.client() as client, client.beating():
         await found.up("bad")
-        result = await client.call("bad/ping", {"times": 100_000})
-        assert "did not answer within 2 s" in text(result)
+        # All answers together would not fit into its pipe: it writes all this before it reads.
+        assert text(await client.call("bad/ping", {"times": 20_000})) == "pinged"
 
 
 async def test_wrong_and_repeated_answers_are_ignored(place: Place) -> None:
