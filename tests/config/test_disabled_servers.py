@@ -13,6 +13,7 @@ from tooldrawer import Drawer, FunctionToolset
 from tooldrawer.activity import ConfigReloaded, UpstreamDown
 from tooldrawer.config import Config, gather, load, parse
 from tooldrawer.errors import ConfigError
+from tooldrawer.tool import JsonObject
 
 pytestmark = requirement("CFG-4")
 later = count(1_900_000_000_000_000_000, 1_000_000_000)
@@ -146,11 +147,12 @@ async def test_a_search_names_the_server_and_the_variable(
         inside = await drawer.session(scope="desk").call("tool_search", {"query": "read a note"})
     assert "tide (missing environment variable: TD_TEST_KEY)" in found.text
     assert "tide" not in inside.text
-    for asked in (
+    calls: tuple[tuple[str, JsonObject], ...] = (
         ("mcp_tide_add", {}),
         ("tool_call", {"name": "tide.add", "arguments": {}}),
         ("tool_describe", {"name": "mcp_tide_add"}),
-    ):
+    )
+    for asked in calls:
         with anyio.fail_after(60):
             refused = await drawer.session().call(*asked)
             inside = await drawer.session(scope="desk").call(*asked)

@@ -121,6 +121,7 @@ class InventedVectors:
     """Gives tools vectors out of thin air: reading 100,000 takes minutes and times no search."""
 
     identity = "invented"
+    batch = 512
 
     def __init__(self) -> None:
         self._real = shipped()
