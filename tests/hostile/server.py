@@ -84,7 +84,7 @@ class Hostile:
                 "instructions": self.offer.get("instructions", f"{WORD} instructions"),
             }
         if method.endswith("/list"):
-            return self.listed(method)
+            return self.listed(method, params)
         answers: dict[str, Message] = {
             "tools/call": self.offer.get("result") or {"content": [{"type": "text", "text": WORD}]},
             "prompts/get": {"messages": [], "description": WORD},
@@ -97,7 +97,7 @@ class Hostile:
         }
         return answers.get(method)
 
-    def listed(self, method: str) -> Message:
+    def listed(self, method: str, params: Message) -> Message:
         key = {"resources/templates/list": "resourceTemplates"}.get(method, method.split("/")[0])
         found = list(self.offer.get(key, []))
         if "changing" in self.habits and key == "tools":
@@ -105,6 +105,9 @@ class Hostile:
             schema = {"type": "object", "properties": {f"p{number}": {"type": "string"}}}
             names = [f"{WORD}_{number}_{at}" for at in range(number % 20)] + [f"{WORD}_find"]
             found += [{"name": name, "inputSchema": schema} for name in names]
+        if "paging" in self.habits:
+            at = int(params.get("cursor", 0))
+            return {key: found[at : at + 1], "nextCursor": str((at + 1) % len(found))}
         return {key: found}
 
 

@@ -142,6 +142,24 @@ async def test_names_of_a_megabyte_are_dropped_and_the_strange_ones_do_no_harm(
             assert dropped(place).count(kind) >= 2
 
 
+@requirement("DSP-10")
+async def test_the_pages_of_a_list_are_read_until_they_have_too_many_bytes(
+    tmp_path: Path, transport: str
+) -> None:
+    long = "x" * 1_300_000
+    small: list[Document] = [tool(f"{WORD}_small", uri=f"{WORD}://small")]
+    items = [*small, *(tool(f"{WORD}_{at}", uri=long) for at in range(9))]
+    offer: Document = {"tools": items, "prompts": items, "resources": items, "habits": ["paging"]}
+    async with neighbours(tmp_path, offer, transport) as place:
+        await use_everything(place)
+        assert [tool.local_name for tool in evil(place).tools()] == [f"{WORD}_small"]
+        for kind in ("", "prompts ", "resources "):
+            for name in (f"{WORD}_3", "all that follows"):
+                line = f"{kind}{name}: is beyond the 4,000,000 bytes of a list"
+                assert line in dropped(place).splitlines()
+        assert f"{WORD}_4: " not in dropped(place)
+
+
 @requirement("DSP-5")
 async def test_false_annotations_loosen_nothing(tmp_path: Path, transport: str) -> None:
     claims = {"readOnlyHint": True, "destructiveHint": False, "title": f"{WORD} harmless"}

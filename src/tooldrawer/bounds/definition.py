@@ -9,8 +9,9 @@ from tooldrawer.bounds.work import SchemaWork
 from tooldrawer.call import is_deeper
 from tooldrawer.tool import Json, JsonObject
 
-_MAX_LIST_BYTES = 4_000_000
+MAX_LIST_BYTES = 4_000_000
 """Of all definitions in one list; the largest of 91 real servers has 601,000."""
+BEYOND_LIST = f"is beyond the {MAX_LIST_BYTES:,} bytes of a list"
 _MAX_BYTES = 512_000
 """Of one definition."""
 _MAX_NAME_CHARS = 512
@@ -23,7 +24,7 @@ class ListRoom:
     """What one list of definitions may cost in all; each definition takes some of it."""
 
     def __init__(self) -> None:
-        self._bytes = _MAX_LIST_BYTES
+        self._bytes = MAX_LIST_BYTES
 
     def find_excess(self, definition: JsonObject) -> str:
         """Why a tool, prompt, resource or template is too costly; nothing when it is not.
@@ -31,7 +32,7 @@ class ListRoom:
         The reason completes a sentence that begins with its name.
         """
         if self._bytes <= 0:
-            return f"is beyond the {_MAX_LIST_BYTES:,} bytes of a list"
+            return BEYOND_LIST
         try:
             text = json_text(definition)
             self._bytes -= len(text)

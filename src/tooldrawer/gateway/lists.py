@@ -1,15 +1,16 @@
 """What servers list besides tools."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, cast
 
 import anyio
 import anyio.to_thread
 
 from tooldrawer.admission import Admission
-from tooldrawer.bounds.definition import ListRoom
+from tooldrawer.bounds.definition import BEYOND_LIST, ListRoom
 from tooldrawer.errors import ToolFailed
-from tooldrawer.tool import Json
+from tooldrawer.upstream.pages import Pages, read_pages
 from tooldrawer.upstream.upstream import Upstream
 
 Raw = dict[str, Any]
@@ -61,7 +62,12 @@ class Lists:
         items: list[Raw] = []
         with anyio.move_on_after(_PATIENCE):
             try:
-                found = await pages(upstream.request, self._method, self._key)
+                found = await read_pages(
+                    partial(upstream.request, self._method),
+                    self._key,
+                    max_pages=_MOST_PAGES,
+                    max_items=_MAX_ITEMS,
+                )
             except ToolFailed:
                 return ()
             items, reasons = await anyio.to_thread.run_sync(_split_usable, found, self._key)
@@ -70,8 +76,9 @@ class Lists:
         return tuple(items)
 
 
-def _split_usable(items: Sequence[Raw], key: str) -> tuple[list[Raw], list[str]]:
+def _split_usable(listed: Pages, key: str) -> tuple[list[Raw], list[str]]:
     """The items that can be used, and the others by name with the reason."""
+    items = [cast("Raw", item) for item in listed.items if isinstance(item, dict)]
     usable: list[Raw] = []
     reasons: list[str] = []
     room = ListRoom()
@@ -81,27 +88,10 @@ def _split_usable(items: Sequence[Raw], key: str) -> tuple[list[Raw], list[str]]
             reasons.append(f"{key} {name!s:.80}: {reason}")
         else:
             usable.append(item)
+    reasons += [f"{key} {name}: {BEYOND_LIST}" for name in listed.beyond]
     if len(items) > _MAX_ITEMS:
         reasons.insert(
             0, f"{len(items) - _MAX_ITEMS:,} {key}: are beyond the {_MAX_ITEMS:,} of a list"
         )
     more = len(reasons) - _MAX_REASONS
     return usable, [*reasons[:_MAX_REASONS], *([f"{more:,} more {key}"] if more > 0 else [])]
-
-
-async def pages(request: Callable[[str, Raw], Awaitable[Raw]], method: str, key: str) -> list[Raw]:
-    """All pages of a list; what is not an object is left out."""
-    items: list[Raw] = []
-    params: Raw = {}
-    for _ in range(_MOST_PAGES):
-        page = await request(method, params)
-        given = page.get(key)
-        found = cast("list[Json]", given) if isinstance(given, list) else []
-        items += [cast("Raw", item) for item in found if isinstance(item, dict)]
-        if len(items) > _MAX_ITEMS:
-            break
-        cursor = page.get("nextCursor")
-        if not cursor or cursor == params.get("cursor"):
-            break
-        params = {"cursor": cursor}
-    return items

@@ -18,6 +18,7 @@ from tooldrawer.upstream.listening import Listening, Subscribed
 from tooldrawer.upstream.listing import MOST_TOOLS
 from tooldrawer.upstream.negotiation import Hello, negotiate
 from tooldrawer.upstream.pace import Pace
+from tooldrawer.upstream.pages import Pages, read_pages
 from tooldrawer.upstream.post_status import watch_post
 from tooldrawer.upstream.relay import Noticed, RelaySession
 from tooldrawer.upstream.spec import UpstreamSpec
@@ -124,34 +125,25 @@ class Connection:
             found["inputResponses"] = await self._session.questions.required(questions, flight)
         return found
 
-    async def list_tools(self) -> list[Json]:
-        """All pages of the list of tools, as they came.
+    async def list_tools(self) -> Pages:
+        """All pages of the list of tools, as they came, as far as there is room for them.
 
         Raises:
             MCPError: The server refused, or is gone.
             Unreachable: What it answered is no list.
         """
-        found: list[Json] = []
-        cursor, seen = "", set[str]()
-        for _ in range(_PAGES):
-            try:
-                page = await self._session.raw("tools/list", {"cursor": cursor} if cursor else {})
-            except MCPError as error:
-                if error.code == METHOD_NOT_FOUND and "tools" not in self.hello.capabilities:
-                    return []
-                raise
-            tools, following = page.get("tools"), page.get("nextCursor")
-            if not isinstance(tools, list):
-                raise Unreachable("it answered tools/list with something that is no list of tools")
-            found.extend(cast("list[Json]", tools))
-            # A cursor that comes again would go round for ever.
-            if not isinstance(following, str) or not following or following in seen:
-                break
-            if len(found) > MOST_TOOLS:
-                break
-            seen.add(following)
-            cursor = following
-        return found
+        return await read_pages(self._list_page, "tools", max_pages=_PAGES, max_items=MOST_TOOLS)
+
+    async def _list_page(self, params: JsonObject) -> JsonObject:
+        try:
+            page = await self._session.raw("tools/list", params)
+        except MCPError as error:
+            if error.code == METHOD_NOT_FOUND and "tools" not in self.hello.capabilities:
+                return {"tools": []}
+            raise
+        if not isinstance(page.get("tools"), list):
+            raise Unreachable("it answered tools/list with something that is no list of tools")
+        return page
 
     def objection(self, name: str, schema: JsonObject) -> str:
         """Why a tool cannot be called over this connection; nothing when it can."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from tooldrawer.bounds.definition import ListRoom
+from tooldrawer.bounds.definition import BEYOND_LIST, ListRoom
 from tooldrawer.naming import fitting, mcp_name
 from tooldrawer.patterns import matches, tool_matches
 from tooldrawer.tool import Json, JsonObject, ServerNaming, Tool
@@ -44,9 +44,13 @@ class Listing:
         self.naming = ServerNaming(template=template)
 
     def read(
-        self, definitions: Sequence[Json], *, objection: Objection = _no_objection
+        self,
+        definitions: Sequence[Json],
+        *,
+        beyond: Sequence[str] = (),
+        objection: Objection = _no_objection,
     ) -> Difference:
-        """Take over a new list."""
+        """Take over a new list; `beyond` names what there was no room for while it was read."""
         before = {tool.local_name: tool for tool in self.tools}
         found: dict[str, Tool] = {}
         dropped: list[str] = []
@@ -60,6 +64,7 @@ class Listing:
                 dropped.append(f"{name:.80}: {reason}")
                 continue
             found[name] = self._tool(cast("JsonObject", definition), before.get(name))
+        dropped += [f"{name}: {BEYOND_LIST}" for name in beyond]
         tools = tuple(filter(self._is_wanted, found.values()))
         difference = _difference(self.tools, tools)
         if difference or [t.name for t in tools] != [t.name for t in self.tools]:

@@ -21,6 +21,7 @@ from tooldrawer.upstream.listing import Difference, Listing
 from tooldrawer.upstream.manifest import Manifest, Manifests
 from tooldrawer.upstream.negotiation import Hello
 from tooldrawer.upstream.pace import Pace
+from tooldrawer.upstream.pages import Pages
 from tooldrawer.upstream.spec import UpstreamSpec
 from tooldrawer.upstream.standing import Standing
 from tooldrawer.upstream.turns import Turns
@@ -162,8 +163,7 @@ class Supervisor:
         self._was_up = is_done = False
         try:
             async with connected(self._spec, kept=self.kept, noticed=self._noticed) as seen:
-                definitions = await self._opened(seen)
-                await self._come_up(seen, definitions, started)
+                await self._come_up(seen, await self._opened(seen), started)
                 is_done = not self._wanted  # it was started only to learn its tools
                 if not is_done:
                     await self._live(seen)
@@ -177,18 +177,16 @@ class Supervisor:
         else:
             self._failures = 0
 
-    async def _opened(self, connection: Connection) -> list[Json]:
+    async def _opened(self, connection: Connection) -> Pages:
         limit = self._spec.start_timeout
         with anyio.move_on_after(limit):
             await connection.open(skip_discover=self._skip_discover)
             return await connection.list_tools()
         raise Unreachable(f"it did not list its tools within {limit:g} s")
 
-    async def _come_up(
-        self, connection: Connection, definitions: Sequence[Json], started: float
-    ) -> None:
+    async def _come_up(self, connection: Connection, listed: Pages, started: float) -> None:
         was_known = self.is_known
-        difference = await self._read(definitions, connection)
+        difference = await self._read(listed, connection)
         self.hello, self.is_known = connection.hello, True
         note = self._note(was_known=was_known)
         self._was_up, self._unlisted, self._reported = True, 0, ""
@@ -208,11 +206,16 @@ class Supervisor:
         )
         if was_known and difference:
             self._changed(difference)
-        await self._save(definitions)
+        await self._save(listed.items)
 
-    async def _read(self, definitions: Sequence[Json], connection: Connection) -> Difference:
+    async def _read(self, listed: Pages, connection: Connection) -> Difference:
         """Take over a list. A long one takes a second, in which other servers must be served."""
-        read = partial(self._listing.read, definitions, objection=connection.objection)
+        read = partial(
+            self._listing.read,
+            listed.items,
+            beyond=listed.beyond,
+            objection=connection.objection,
+        )
         return await anyio.to_thread.run_sync(read)
 
     def _note(self, *, was_known: bool) -> str:
@@ -257,18 +260,18 @@ class Supervisor:
             last = self._pace.clock()
             try:
                 with anyio.fail_after(self._spec.timeout):
-                    definitions = await connection.list_tools()
+                    listed = await connection.list_tools()
             except (MCPError, Unreachable, TimeoutError):
                 continue  # the last list stays; when the server is gone, that is seen elsewhere
             dropped = self._listing.dropped
-            difference = await self._read(definitions, connection)
+            difference = await self._read(listed, connection)
             if difference or self._listing.dropped != dropped:
                 self._changed(difference)
                 self._told()
             if self._is_announced:
                 self._is_announced = False
                 self._tell(_TOOLS_CHANGED, {})
-            await self._save(definitions)
+            await self._save(listed.items)
 
     def _go_down(self, error: Exception, connection: Connection | None, started: float) -> None:
         found = [each for each in leaves(error) if isinstance(each, Unreachable)]
