@@ -169,7 +169,7 @@ def test_what_may_be_secret_is_masked_line_by_line() -> None:
             "mcpServers": {
                 "clock": {
                     "command": "clockd",
-                    "args": ["--api-key", "three-secret", "--pin=4", "--auth-token=five-secret"],
+                    "args": ["--api-key", "three-secret", "--size=4", "--auth-token=five-secret"],
                     "env": {"HARMLESS": "six-secret"},
                     "url": "https://me:seven-secret@clock.example/mcp",
                     "headers": {"X-Thing": "eight-secret", "Accept": "text/plain"},
@@ -181,5 +181,5 @@ def test_what_may_be_secret_is_masked_line_by_line() -> None:
     masked = JsonFile(text, name="x.json").masked()
     assert "secret" not in masked
     assert len(masked.splitlines()) == len(text.splitlines())
-    for kept in ("clockd", "--api-key", "--pin=4", "text/plain", "HARMLESS"):
+    for kept in ("clockd", "--api-key", "--size=4", "text/plain", "HARMLESS"):
         assert kept in masked
