@@ -4,6 +4,7 @@
 what it does unasked. All that it says contains the word HOSTILE.
 """
 
+import gzip
 import json
 import os
 import sys
@@ -105,6 +106,8 @@ class Hostile:
             schema = {"type": "object", "properties": {f"p{number}": {"type": "string"}}}
             names = [f"{WORD}_{number}_{at}" for at in range(number % 20)] + [f"{WORD}_find"]
             found += [{"name": name, "inputSchema": schema} for name in names]
+        if "many values" in self.habits:
+            return {key: found, "more": [0] * 1_200_000}
         if "paging" in self.habits:
             at = int(params.get("cursor", 0))
             return {key: found[at : at + 1], "nextCursor": str((at + 1) % len(found))}
@@ -149,6 +152,9 @@ def over_http(hostile: Hostile, port: Path) -> None:  # noqa: C901  the handler'
             elif message["method"] == "server/discover":
                 self.reply(400, "application/json", self.json(hostile.answer(message)))
             else:
+                if {"plain", "compressed"} & set(hostile.habits):
+                    self.reply(200, "application/json", self.json(hostile.answer(message)))
+                    return
                 parts = [*hostile.unasked(), hostile.answer(message)]
                 events = b"".join(b"data: " + self.json(part) + b"\n\n" for part in parts)
                 self.reply(200, "text/event-stream", events)
@@ -179,6 +185,9 @@ def over_http(hostile: Hostile, port: Path) -> None:  # noqa: C901  the handler'
         def reply(self, status: int, kind: str, body: bytes) -> None:
             self.send_response(status)
             self.send_header("Content-Type", kind)
+            if "compressed" in hostile.habits:
+                body = gzip.compress(body)
+                self.send_header("Content-Encoding", "gzip")
             self.send_header("Content-Length", str(len(body)))
             self.send_header("Mcp-Session-Id", WORD)
             self.end_headers()

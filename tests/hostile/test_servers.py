@@ -160,6 +160,29 @@ async def test_the_pages_of_a_list_are_read_until_they_have_too_many_bytes(
         assert f"{WORD}_4: " not in dropped(place)
 
 
+@requirement("DSP-10")
+@pytest.mark.parametrize(
+    ("transport", "habits", "reason"),
+    [
+        ("stdio", ["many values"], "of more than 1,000,000 values"),
+        ("http", ["many values"], "of more than 1,000,000 values"),
+        ("http", ["many values", "plain"], "of more than 1,000,000 values"),
+        ("http", ["compressed"], "it sent a body compressed with 'gzip'"),
+    ],
+    ids=["pipe", "events", "body", "compressed"],
+)
+async def test_a_message_that_would_fill_the_memory_is_not_parsed(
+    tmp_path: Path, transport: str, habits: list[str], reason: str
+) -> None:
+    offer: Document = {"tools": [tool(f"{WORD}_find")], "habits": habits}
+    async with neighbours(tmp_path, offer, transport) as place:
+        await use_everything(place)
+        servers = cast("list[Document]", place.site.gateway.status()["servers"])
+        (status,) = (each for each in servers if each["name"] == EVIL)
+        assert reason in str(status)
+        assert evil(place).tools() == ()
+
+
 @requirement("DSP-5")
 async def test_false_annotations_loosen_nothing(tmp_path: Path, transport: str) -> None:
     claims = {"readOnlyHint": True, "destructiveHint": False, "title": f"{WORD} harmless"}

@@ -8,6 +8,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from tests.requirements import requirement
+from tooldrawer.bounds.message import MessageMeter
 from tooldrawer.upstream.lines import LineReader, LineWriter, Message, line_of
 
 pytestmark = pytest.mark.anyio
@@ -142,10 +144,36 @@ async def test_messages_of_five_megabytes_pass_both_ways(pipe: tuple[int, int]) 
     assert [each == large for each in found] == [True] * 3
 
 
-async def test_a_line_beyond_the_limit_ends_the_stream_and_says_why(pipe: tuple[int, int]) -> None:
-    found, reader = await _read(pipe, b"{" + b"x" * 5000, most_bytes=4000)
+@requirement("DSP-10")
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [(b"{" + b"x" * 5000, "4,000 bytes"), (b'{"a": [' + b"0," * 1500, "1,000 values")],
+)
+async def test_a_line_beyond_a_limit_ends_the_stream_and_says_why(
+    pipe: tuple[int, int], line: bytes, reason: str
+) -> None:
+    meter = MessageMeter(max_bytes=4_000, max_values=1_000)
+    found, reader = await _read(pipe, line, meter=meter)
     assert found == []
-    assert "more than 4,000 bytes" in reader.fault
+    assert reader.fault == f"it sent a line of more than {reason}"
+
+
+async def test_the_limits_are_for_each_line(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    # Longer than what is read at once, so that each of them is measured.
+    large = _answer(1, {"text": [0] * 60_000})
+    writer, reader = LineWriter(write), LineReader(read, meter=MessageMeter(max_values=70_000))
+
+    async def write_them() -> None:
+        async with writer:
+            for _ in range(5):
+                await writer.send(large)
+
+    found: list[Any] = []
+    async with anyio.create_task_group() as group:
+        group.start_soon(write_them)
+        found = await _all(reader)
+    assert (len(found), reader.fault) == (5, "")
 
 
 async def test_writers_take_turns_and_never_mix_their_lines(pipe: tuple[int, int]) -> None:

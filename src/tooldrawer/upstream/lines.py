@@ -18,10 +18,9 @@ import anyio.lowlevel
 from mcp_types import INTERNAL_ERROR
 from pydantic_core import from_json, to_json
 
+from tooldrawer.bounds.message import MessageMeter
 from tooldrawer.tool import Json, JsonObject
 
-MOST_BYTES = 64 * 1024 * 1024
-"""A longer line ends the connection: nobody means it, and memory is finite."""
 _CHUNK = 64 * 1024
 """As much as a pipe holds."""
 _TURN = 64
@@ -47,18 +46,18 @@ class LineReader:
         descriptor: int,
         *,
         owned: bool = True,
-        most_bytes: int = MOST_BYTES,
+        meter: MessageMeter | None = None,
         on_noise: OnNoise = _ignore,
     ) -> None:
+        """A line that `meter` finds too large ends the stream: nobody means it."""
         self.noise = 0
         """How many lines were no messages."""
         self.fault = ""
         """Why reading ended, when it was not the other side that ended it."""
         self._descriptor = _Descriptor(descriptor, owned=owned)
-        self._most_bytes = most_bytes
+        self._meter = meter or MessageMeter()
         self._on_noise = on_noise
         self._parts: list[bytes] = []
-        self._length = 0
         self._lines: deque[bytes] = deque()
         self._messages: deque[Message] = deque()
         self._since_turn = 0
@@ -103,19 +102,23 @@ class LineReader:
             self._parts.clear()
             return
         first, *others = chunk.split(b"\n")
+        # A line inside one chunk is small, and most are: they are not measured.
+        excess = "" if others and not self._parts else self._meter.find_excess(first)
         self._parts.append(first)
-        self._length += len(first)
-        # Parts are joined once, at the line's end: a line of many chunks costs its length, not
-        # the square of it.
-        if others:
+        if others and not excess:
+            # Parts are joined once, at the line's end: a line of many chunks costs its length,
+            # not the square of it.
             self._lines.append(b"".join(self._parts))
             self._lines.extend(others[:-1])
-            self._parts = [others[-1]]
-            self._length = len(others[-1])
-        if self._length > self._most_bytes:
+            self._parts.clear()
+            self._meter.start_message()
+            if others[-1]:
+                self._parts.append(others[-1])
+                excess = self._meter.find_excess(others[-1])
+        if excess:
             self._is_over = True
             self._parts.clear()
-            self.fault = f"it sent a line of more than {self._most_bytes:,} bytes"
+            self.fault = f"it sent a line {excess}"
 
     def _take(self, line: bytes) -> None:
         found = _messages(line)

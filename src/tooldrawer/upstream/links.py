@@ -10,9 +10,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 
+from tooldrawer.bounds.message import MAX_MESSAGE_BYTES
 from tooldrawer.upstream.dispatcher import LineDispatcher
 from tooldrawer.upstream.explanation import http_complaint
-from tooldrawer.upstream.lines import MOST_BYTES
+from tooldrawer.upstream.http_limits import UNCOMPRESSED, ResponseLimits
 from tooldrawer.upstream.post_status import note_post
 from tooldrawer.upstream.process import Process, running
 from tooldrawer.upstream.relay import MOST_ASKED, RelayDispatcher
@@ -81,19 +82,22 @@ class _Pipes:
 
 @asynccontextmanager
 async def _over_http(spec: UpstreamSpec) -> AsyncGenerator[Link]:
-    statuses = _Statuses()
+    statuses, limits = _Statuses(), ResponseLimits()
     async with (
         httpx2.AsyncClient(
-            headers=dict(spec.headers),
+            headers={**UNCOMPRESSED, **spec.headers},
             timeout=httpx2.Timeout(_CONNECT, read=max(_SILENCE, spec.timeout + _CONNECT)),
-            event_hooks={"request": [statuses.forget], "response": [statuses.note]},
+            event_hooks={
+                "request": [statuses.forget, limits.forget_fault],
+                "response": [statuses.note, limits.limit_response],
+            },
         ) as client,
         # The SDK's own limit for an event is 1 MiB, which a picture exceeds.
         streamable_http_client(
-            spec.url, http_client=client, max_sse_event_size=MOST_BYTES
+            spec.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES
         ) as streams,
     ):
-        yield _Http(streams, statuses, RequestRate(spec.name))
+        yield _Http(streams, statuses, limits, RequestRate(spec.name))
 
 
 class _Statuses:
@@ -118,10 +122,12 @@ class _Http:
         self,
         streams: tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]],
         statuses: _Statuses,
+        limits: ResponseLimits,
         rate: RequestRate,
     ) -> None:
         self.dispatcher = RelayDispatcher(*streams, rate=rate)
         self._statuses = statuses
+        self._limits = limits
 
     @property
     def needs_person(self) -> bool:
@@ -129,6 +135,8 @@ class _Http:
 
     def explain(self, reason: str, *, was_alive: bool) -> str:
         del was_alive
+        if self._limits.fault:
+            return self._limits.fault
         return http_complaint(self._statuses.last) if self._statuses.last else reason
 
     async def ended(self) -> None:

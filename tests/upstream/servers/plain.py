@@ -33,6 +33,7 @@ def options() -> argparse.Namespace:
         "looping-pages",
         "strange-list",
         "strange-handshake",
+        "asks-roots-first",
     ):
         parser.add_argument(f"--{flag}", action="store_true")
     parser.add_argument("--exit", type=int)
@@ -54,6 +55,8 @@ class Server:
         self.hanging: list[Any] = []
         self.asked: dict[str, Any] = {}
         self.listen: Any = None
+        self.first_roots: Any = None
+        """The answer to the question of `--asks-roots-first`."""
         self.listings: list[float] = []
         self.version = 0
         self.lock = threading.Lock()
@@ -203,6 +206,9 @@ class Server:
     def tool_roots(self, identity: Any, _: Message, params: Message) -> None:
         self.ask(identity, params, "roots/list", {})
 
+    def tool_first_roots(self, identity: Any, _: Message, __: Message) -> None:
+        self.answer(identity, {"content": [], "structuredContent": self.first_roots})
+
     def ask(self, identity: Any, params: Message, method: str, asked: Message) -> None:
         if not self.options.modern:
             self.asked[f"q{identity}"] = identity
@@ -288,11 +294,16 @@ class Server:
         if "method" not in message:
             waiting = self.asked.pop(message.get("id"), None)
             given = {"result": message.get("result"), "error": message.get("error")}
+            if message.get("id") == "first":
+                self.first_roots = given
+                return
             self.answer(waiting, {"content": [], "structuredContent": given})
         elif "id" in message:
             self.request(message["id"], message["method"], message.get("params") or {})
         elif message["method"] == "notifications/cancelled":
             self.cancelled.append(message["params"]["requestId"])
+        elif message["method"] == "notifications/initialized" and self.options.asks_roots_first:
+            self.send(id="first", method="roots/list", params={})
 
     def prepare(self) -> None:
         if self.options.starts:
