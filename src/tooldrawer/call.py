@@ -1,18 +1,14 @@
 """What travels after the model: a call, whose arguments nobody can change, and its result."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Never, Self, cast
 
-from tooldrawer.tool import Json, JsonObject, Kind, Tool
+from tooldrawer.json_values import ARRAYS, OBJECTS, SCALARS, Json, JsonObject
+from tooldrawer.tool import Kind, Tool
 
 _FROZEN = "Arguments are frozen; pass a changed copy on with call.with_arguments({...})."
-
-SCALARS = frozenset((str, bool, int, float, type(None)))
-"""Asked first: whether something is a `Mapping` takes ten times as long to say."""
-_OBJECTS = (dict, Mapping)
-_ARRAYS = (list, Sequence)
 
 
 def _refuse(*_: object, **__: object) -> Never:
@@ -69,10 +65,10 @@ def freeze(value: Json) -> Json:
     """A deep copy that refuses to be changed, and still is a `dict` or `list` for JSON."""
     if type(value) in SCALARS:
         return value
-    if isinstance(value, _OBJECTS):
+    if isinstance(value, OBJECTS):
         items = {key: freeze(item) for key, item in value.items()}
         return FrozenObject(items) if items else _EMPTY_OBJECT
-    if isinstance(value, _ARRAYS) and not isinstance(value, str):
+    if isinstance(value, ARRAYS) and not isinstance(value, str):
         return FrozenArray(map(freeze, value)) if value else _EMPTY_ARRAY
     return value
 
@@ -81,9 +77,9 @@ def thaw(value: Json) -> Json:
     """A deep copy in plain `dict`s and `list`s, for whoever may change it."""
     if type(value) in SCALARS:
         return value
-    if isinstance(value, _OBJECTS):
+    if isinstance(value, OBJECTS):
         return thawed(value)
-    if isinstance(value, _ARRAYS) and not isinstance(value, str):
+    if isinstance(value, ARRAYS) and not isinstance(value, str):
         return list(map(thaw, value))
     return value
 
@@ -91,25 +87,6 @@ def thaw(value: Json) -> Json:
 def thawed(value: JsonObject) -> dict[str, Json]:
     """`thaw` for an object."""
     return {key: thaw(item) for key, item in value.items()}
-
-
-def is_deeper(value: Json, most: int) -> bool:
-    """Whether `value` is nested more than `most` levels deep; looks level by level, no deeper."""
-    level = [value]
-    for _ in range(most + 1):
-        level = [
-            item for part in level if type(part) not in SCALARS for item in values_inside(part)
-        ]
-        if not level:
-            return False
-    return True
-
-
-def values_inside(value: Json) -> Collection[Json]:
-    """What an object or array has in it; nothing for every other value."""
-    if isinstance(value, _OBJECTS):
-        return value.values()
-    return value if isinstance(value, _ARRAYS) and not isinstance(value, str) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

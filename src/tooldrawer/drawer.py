@@ -309,6 +309,7 @@ class Drawer:
             hooks=(*self._hooks, *config.hooks),
             guardrails=(*self._guardrails, *config.guardrails),
             limits=config.limits,
+            describe=config.assembly.names.describe,
         )
         return Parts(
             registry=self.registry,

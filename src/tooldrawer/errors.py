@@ -7,6 +7,7 @@
     ├── ToolsetUnknown         there is no toolset of that name
     ├── ToolsetBroken          a toolset cannot list its tools
     ├── UnsupportedFunction    a function that a model cannot call
+    ├── UnsupportedSchema      a tool whose schema is nested too deep
     ├── BridgeNameTaken        a real tool is called like a bridge tool
     ├── EndpointFailed         the server for embeddings gave no vectors
     ├── ModelFileChanged       a file of the packaged model differs from its checksum
@@ -66,6 +67,10 @@ class ToolsetBroken(ToolDrawerError):
 
 class UnsupportedFunction(ToolDrawerError, TypeError):
     """A function cannot be a tool; the text names it, and the parameter that is in the way."""
+
+
+class UnsupportedSchema(ToolDrawerError, ValueError):
+    """A tool's definition is nested too deep to be copied, compared or written as JSON."""
 
 
 class BridgeNameTaken(ConfigError):

@@ -17,6 +17,7 @@ from tooldrawer.tool import NO_PARAMETERS, Json, JsonObject, Tool
 if TYPE_CHECKING:
     import pydantic
 
+_LAMBDA = "<lambda>"
 _NESTED = ("properties", "$defs", "patternProperties")
 _LISTED = ("anyOf", "allOf", "oneOf", "prefixItems")
 _SINGLE = ("items", "additionalProperties", "not")
@@ -92,7 +93,7 @@ class _Prepared:
         self.is_async = inspect.iscoroutinefunction(self._call) or inspect.iscoroutinefunction(
             getattr(self._call, "__call__", None)  # noqa: B004  an object with an async __call__
         )
-        name = function.name or _name(self._call)
+        name = function.name or _require_name(self._call)
         documentation = docstring_parser.parse(inspect.getdoc(_underlying(self._call)) or "")
         try:
             self._reader = _reader(self._call)
@@ -162,6 +163,22 @@ def _name(function: Callable[..., object]) -> str:
     if isinstance(function, partial):
         return _name(cast("partial[object]", function).func)
     return getattr(function, "__name__", type(function).__name__)
+
+
+def _require_name(function: Callable[..., object]) -> str:
+    """The function's own name, by which a model can call it.
+
+    Raises:
+        UnsupportedFunction: It has none.
+    """
+    name = _name(function)
+    if name == _LAMBDA:
+        code = inspect.unwrap(_underlying(function)).__code__
+        raise UnsupportedFunction(
+            f"The lambda at {code.co_filename}:{code.co_firstlineno} has no name. Give it one with "
+            'Function(lambda ..., name="..."), or write a function with def.'
+        )
+    return name
 
 
 def _require_callable_by_name(function: object) -> None:
@@ -257,8 +274,28 @@ def _result(value: object) -> ToolResult:
         return value
     if isinstance(value, str) or value is None:
         return ToolResult.of_text(value or "")
-    plain = cast("Json", _plain_values().dump_python(value, mode="json"))
-    return ToolResult.of_json(plain, structured=isinstance(plain, Mapping))
+    try:
+        plain = cast("Json", _plain_values().dump_python(value, mode="json"))
+        return ToolResult.of_json(plain, structured=isinstance(plain, Mapping))
+    except Exception:  # noqa: BLE001  the boundary to objects of anyone's, which may serialize themselves
+        return _represent(value)
+
+
+def _represent(value: object) -> ToolResult:
+    """A result that is not JSON, as Python writes it.
+
+    It is not an error: the function has run, and a model repeats a call that failed.
+    """
+    try:
+        shown = ToolResult.of_text(repr(value))
+        how = "is shown as Python writes it"
+    except Exception:  # noqa: BLE001  the same boundary; a list of 1,000 levels cannot be shown either
+        shown = ToolResult()
+        how = "cannot be shown"
+    return shown.with_note(
+        f"[The function ran. Its result ({type(value).__name__}) is not JSON and {how}. "
+        "Do not repeat the call for that reason.]"
+    )
 
 
 @cache

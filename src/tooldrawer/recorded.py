@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Never, Self, cast
 
-from tooldrawer.call import ToolCall, ToolResult, is_deeper
+from tooldrawer.call import ToolCall, ToolResult
 from tooldrawer.errors import CatalogFileError, ToolFailed
+from tooldrawer.json_values import is_deeper
 from tooldrawer.naming import fitting, mcp_name
 from tooldrawer.tool import DEFAULT_TEMPLATE, UPSTREAM_PREFIX, Json, JsonObject, ServerNaming, Tool
 

@@ -42,6 +42,7 @@ from tooldrawer.ledger import Ledger
 from tooldrawer.parts import Parts, PartsSource
 from tooldrawer.scope import Scope
 from tooldrawer.search.run import run_search, search_failures_as_text
+from tooldrawer.surrogates import replace_half_pairs
 from tooldrawer.tokens import compact
 from tooldrawer.tool import Json, JsonObject, Tool
 from tooldrawer.turn import Host, Turn, Turns, explain_unknown
@@ -180,6 +181,7 @@ class Session:
             result = await self._answer(name, arguments, parts, call_id)
         except (CallRejected, ToolFailed) as error:
             text = self._explain(error) if isinstance(error, UnknownTool) else str(error)
+            text = replace_half_pairs(text)  # an exception of a tool may quote anything
             if isinstance(error, CallRejected):
                 self.ledger.retried(parts.counter.count(text))
             result = replace(ToolResult.of_text(text, is_error=True), cause=error)

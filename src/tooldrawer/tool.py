@@ -1,16 +1,21 @@
 """What a model may be shown: a tool, taken from and given back to each of three shapes."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from operator import is_
 from typing import Literal, Self, TypeAlias, cast
 
-Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
-JsonObject: TypeAlias = Mapping[str, Json]
+from tooldrawer.errors import UnsupportedSchema
+from tooldrawer.json_values import Json, JsonObject, is_deeper
+
 Shape: TypeAlias = Literal["mcp", "openai", "anthropic"]
 Kind: TypeAlias = Literal["tool", "prompt", "resource"]
 
+MAX_DEFINITION_LEVELS = 200
+"""Nesting of a definition; real ones have 20. Code that copies, compares or writes it calls itself
+for each level, up to three times, and Python ends that after 1,000 calls."""
 NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 UPSTREAM_PREFIX = "mcp-"
 """An MCP server configured as `github` is the toolset `mcp-github`."""
@@ -32,6 +37,9 @@ class Tool:
     """A description that a model can be shown. It cannot run; its toolset does that.
 
     The JSON inside is treated as immutable: a change is a new `Tool`.
+
+    Raises:
+        UnsupportedSchema: The JSON inside is nested more than `MAX_DEFINITION_LEVELS` levels deep.
     """
 
     name: str
@@ -58,6 +66,19 @@ class Tool:
     kind: Kind = "tool"
     """What a server offers it as: a gateway runs prompts and resources as it runs tools."""
     _fingerprint: str = field(default="", init=False, repr=False, compare=False)
+    _measured: tuple[JsonObject, ...] = field(default=(), repr=False, compare=False)
+    """The JSON whose nesting is known, so that a copy with another name need not be measured."""
+
+    def __post_init__(self) -> None:
+        parts = (self.parameters, self.annotations, self.raw)
+        if len(self._measured) == len(parts) and all(map(is_, parts, self._measured)):
+            return
+        if any(is_deeper(part, MAX_DEFINITION_LEVELS) for part in parts):
+            raise UnsupportedSchema(
+                f"The definition of the tool {self.name!r} is nested more than "
+                f"{MAX_DEFINITION_LEVELS} levels deep. Give it a flatter schema."
+            )
+        object.__setattr__(self, "_measured", parts)
 
     def __hash__(self) -> int:
         return hash((self.name, self.source))

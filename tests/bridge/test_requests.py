@@ -71,3 +71,40 @@ def test_one_more_envelope_is_taken_off_only_when_the_tool_has_no_such_parameter
     assert unnested(wrapped, {"properties": {"limit": {}}}) == {"limit": 5}
     assert unnested(wrapped, {"properties": {"arguments": {}}}) == wrapped
     assert unnested({"limit": 5}, {"properties": {}}) == {"limit": 5}
+
+
+@requirement("DSP-9")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": 1', "the text ends too early, after 7 characters"),
+        ('{"a": 1}}', "Extra data at line 1, column 9 (character 9)"),
+        ('{\n"a": 1,\n}', "line 3, column 1 (character 11)"),
+        ('{"a": "x', "Unterminated string starting at line 1, column 7 (character 7)"),
+        ("hello", "Expecting value at line 1, column 1 (character 1)"),
+        ("[" * 100_000, "it is nested too deep"),
+        ('{"a": ' + "9" * 5_000 + "}", "a number has too many digits"),
+    ],
+)
+def test_broken_json_is_refused_with_its_place(text: str, said: str) -> None:
+    for name, arguments in (("git_log", text), ("tool_call", {"name": "git_log", "input": text})):
+        with pytest.raises(InvalidArguments) as refused:
+            parse(name, arguments, NAMES)
+        assert str(refused.value).startswith("The arguments are not valid JSON: ")
+        assert f"{said}. Call again with a JSON object" in str(refused.value)
+
+
+@requirement("DSP-9")
+def test_a_broken_envelope_is_refused_with_its_place_and_an_example() -> None:
+    with pytest.raises(InvalidArguments) as refused:
+        parse("tool_call", '{"name": "git_log", "arguments": {}', NAMES)
+    assert str(refused.value).startswith(
+        "The arguments are not valid JSON: the text ends too early"
+    )
+    assert '{"name": "mcp_git_log", "arguments": {"limit": 5}}' in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["5", '"text"', "[1]", "true"])
+def test_json_that_is_not_an_object_is_not_called_broken(text: str) -> None:
+    with pytest.raises(InvalidArguments, match="must be a JSON object"):
+        parse("git_log", text, NAMES)

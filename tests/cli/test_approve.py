@@ -188,3 +188,57 @@ def test_with_several_gateways_the_call_is_found_where_it_waits(shell: Shell) ->
         assert "No call waits as" in chosen.refusal
         assert "Approved" in user(shell).at_terminal("approve", entry.id).text
         assert running.taken(MILK) is Answer.ONCE
+
+
+def grants_of(shell: Shell) -> Grants:
+    return Grants(shell.folder / "data" / "tooldrawer" / "grants.json")
+
+
+@requirement("DSP-12")
+def test_what_was_approved_for_good_is_listed_and_can_be_taken_back(shell: Shell) -> None:
+    assert shell.run("approve", "--list").text == "Nothing is approved for good.\n"
+    grants, tool = grants_of(shell), request(MILK).tool
+    alice = Grantee(principal="token:alice", scopes=("triage",))
+    grants.add(tool, ("rm \x1b[2J",), alice)
+    grants.add(tool)
+    (own, _), (other, _) = grants.entries()
+    assert shell.run("approve", "--list").text == (
+        f"{own.id}: desk_burn\n"
+        "  for:   agents of this user that are not behind a gateway\n"
+        f"{other.id}: desk_burn\n"
+        "  for:   token:alice, scope triage\n"
+        "  about: rm \\u001b[2J\n"
+        "\n"
+        "Take one back with `tooldrawer approve --revoke ID`.\n"
+    )
+    assert shell.run("approve", "--revoke", other.id).text == (
+        "Taken back: desk_burn. A person is asked again before the next call.\n"
+    )
+    assert not grants.holds(tool, "rm \x1b[2J", alice)
+    assert grants.holds(tool)
+    assert "Nothing is approved for good as " in shell.run("approve", "--revoke", other.id).refusal
+
+
+def test_secrets_in_what_was_asked_about_are_shown_to_a_person_only(shell: Shell) -> None:
+    grants_of(shell).add(request(MILK).tool, ("login --password hunter2",))
+    assert "  about: login --password ***\n" in shell.run("approve", "--list").text
+    assert "  about: login --password hunter2\n" in shell.at_terminal("approve", "--list").text
+
+
+def test_a_damaged_file_of_grants_is_reported_when_one_is_taken_back(shell: Shell) -> None:
+    shell.write("data/tooldrawer/grants.json", "torn")
+    for arguments in (("--list",), ("--revoke", "abcd")):
+        assert "cannot be read" in shell.run("approve", *arguments).refusal
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--revoke",), "Say which: `tooldrawer approve --list` shows them."),
+        (("--list", "abcd"), "--list shows all; leave the ID out."),
+        (("--list", "--revoke"), "Leave out the other options"),
+        (("--revoke", "abcd", "--always"), "Leave out the other options"),
+    ],
+)
+def test_taking_back_needs_one_id(shell: Shell, arguments: tuple[str, ...], words: str) -> None:
+    assert words in shell.run("approve", *arguments).refusal

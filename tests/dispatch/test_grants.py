@@ -87,6 +87,24 @@ async def test_always_reaches_subagents_but_not_from_a_narrower_one_upwards(
     assert len(approver.requests) == 3
 
 
+@pytest.mark.anyio
+@requirement("DSP-12")
+async def test_a_grant_that_is_taken_back_ends_in_running_sessions_too(
+    desk: FunctionToolset, grants: Grants, tmp_path: Path
+) -> None:
+    approver = ScriptedApprover(ALWAYS, NO)
+    drawer = Drawer([desk], guardrails=[ask], approver=approver, grants=grants)
+    session = drawer.session()
+    assert await read(session)
+    assert await read(session)
+    another_process = Grants(tmp_path / "grants.json")
+    ((grant, tool),) = another_process.entries()
+    assert tool == "read_note"
+    assert another_process.remove(grant.id)
+    assert not another_process.remove(grant.id)
+    assert not await read(session)
+
+
 @requirement("DSP-12")
 def test_scopes_with_confusing_names_are_different_grantees() -> None:
     nested = Scope(name="b").within(Scope(name="a"))
@@ -130,6 +148,22 @@ def test_gateways_that_write_at_once_lose_no_grant(tmp_path: Path) -> None:
         grantee = Grantee(principal=name)
         tools = [Tool(name=f"{name}_{number}", source="desk") for number in range(50)]
         assert all(grants.holds(tool, grantee=grantee) for tool in tools)
+
+
+@requirement("DSP-6")
+def test_taking_one_back_while_others_write_loses_no_grant(tmp_path: Path) -> None:
+    path = tmp_path / "grants.json"
+    grants = Grants(path)
+    for number in range(20):
+        grants.add(Tool(name=f"mine_{number}", source="desk"))
+    taken_back = [grant.id for grant, _ in grants.entries()]
+    writers = [writer(path, name, 30) for name in "ab"]
+    assert all(grants.remove(name) for name in taken_back)
+    for each in writers:
+        each.communicate(timeout=120)
+    assert [each.returncode for each in writers] == [0] * 2
+    wanted = {f"{name}_{number}" for name in "ab" for number in range(30)}
+    assert set(Grants(path).names()) == wanted
 
 
 @requirement("DSP-6")

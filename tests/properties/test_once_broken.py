@@ -69,7 +69,7 @@ def test_a_tool_with_a_recursive_schema_can_be_searched_for() -> None:
 
 
 def test_a_deep_schema_has_a_signature() -> None:
-    deep = nested_in(500, wrap=lambda value: {"type": "array", "items": value})
+    deep = nested_in(190, wrap=lambda value: {"type": "array", "items": value})
     assert signature(Tool(name="x", parameters={"properties": {"a": deep}})).startswith("(a?: ")
 
 

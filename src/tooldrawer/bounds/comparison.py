@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import frexp
 
-from tooldrawer.call import values_inside
+from tooldrawer.json_values import values_inside
 from tooldrawer.tool import Json
 
 ORDINARY_NUMBER_STEPS = 60

@@ -6,8 +6,7 @@ from typing import cast
 from tooldrawer.bounds.graph import MAX_LEVELS, MAX_PARTS, SchemaTooCostly, json_text
 from tooldrawer.bounds.template import MAX_URI_CHARS
 from tooldrawer.bounds.work import SchemaWork
-from tooldrawer.call import is_deeper
-from tooldrawer.tool import Json, JsonObject
+from tooldrawer.json_values import Json, JsonObject, is_deeper
 
 MAX_LIST_BYTES = 4_000_000
 """Of all definitions in one list; the largest of 91 real servers has 601,000."""

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from tooldrawer.bounds.keywords import NO_COST, KeywordCost, compilation_steps, read_keywords
 from tooldrawer.bounds.pattern import TYPICAL_CHARS, PatternCost, measure_pattern
 from tooldrawer.bounds.references import REFERENCES, Path, References, pointer
-from tooldrawer.call import is_deeper, thawed
-from tooldrawer.tool import Json, JsonObject
+from tooldrawer.call import thawed
+from tooldrawer.json_values import Json, JsonObject, is_deeper
 
 MAX_LEVELS = 100
 """Nesting of a schema; real ones have 20. Copying what is deeper could run out of stack."""

@@ -9,7 +9,7 @@ from tooldrawer.bounds.graph import MAX_STEPS, Part, SchemaGraph, SchemaTooCostl
 from tooldrawer.bounds.keywords import MAX_PAIRWISE_ITEMS, NO_COST
 from tooldrawer.bounds.pattern import TYPICAL_CHARS
 from tooldrawer.bounds.size import Size
-from tooldrawer.call import SCALARS, values_inside
+from tooldrawer.json_values import SCALARS, values_inside
 from tooldrawer.tool import Json, JsonObject
 
 MAX_ERRORS = 600

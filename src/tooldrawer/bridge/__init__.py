@@ -12,7 +12,7 @@ from tooldrawer.bridge.requests import (
 )
 from tooldrawer.bridge.schemas import BRIDGE, BridgeNames, bridge_tools, native_search
 from tooldrawer.bridge.search_limit import SearchLimit
-from tooldrawer.bridge.signature import signature
+from tooldrawer.bridge.signature import short_signature, signature
 
 __all__ = [
     "BRIDGE",
@@ -27,6 +27,7 @@ __all__ = [
     "depends_on_all_tools",
     "native_search",
     "parse",
+    "short_signature",
     "signature",
     "unnested",
 ]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TypeGuard, cast
 
 from tooldrawer.bridge.schemas import BridgeNames
 from tooldrawer.catalog import Catalog
@@ -81,6 +81,9 @@ def depends_on_all_tools(name: str, arguments: Json, names: BridgeNames, catalog
 
 
 def _unwrapped(arguments: Json, names: BridgeNames, *, depth: int) -> Request:
+    if _is_like_json(arguments) and (error := _json_error(arguments)):
+        example = _example(names.call, names)
+        raise InvalidArguments(f"The arguments are not valid JSON: {error}. {example}")
     envelope = _envelope(arguments, _NAME_KEYS, text_is=None)
     name = _first(envelope, _NAME_KEYS)
     if not isinstance(name, str) or not name.strip():
@@ -131,15 +134,45 @@ def _arguments(arguments: Json) -> JsonObject:
         return {}
     if isinstance(value, Mapping):
         return cast("JsonObject", value)
+    if error := _json_error(arguments):
+        raise InvalidArguments(
+            f"The arguments are not valid JSON: {error}. "
+            "Call again with a JSON object that has the tool's parameters."
+        )
     raise InvalidArguments(
         "The arguments must be a JSON object with the tool's parameters, "
         f"not {_kind(value)}. Call again with an object."
     )
 
 
+def _json_error(text: Json) -> str:
+    """What is wrong with a text as JSON, and where; nothing when it is JSON or not a text.
+
+    It does not repeat the text, which may hold a secret and goes into the activity.
+    """
+    if not isinstance(text, str):
+        return ""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()):
+            return f"the text ends too early, after {len(text):,} characters"
+        place = f"line {error.lineno}, column {error.colno} (character {error.pos + 1:,})"
+        return f"{error.msg} at {place}".replace(" at at ", " at ")
+    except RecursionError:
+        return "it is nested too deep"
+    except ValueError:  # Python reads no number of more than 4,300 digits
+        return "a number has too many digits"
+    return ""
+
+
+def _is_like_json(value: Json) -> TypeGuard[str]:
+    return isinstance(value, str) and value.strip()[:1] in ("{", "[", '"')
+
+
 def _decoded(value: Json) -> Json:
     """JSON inside a text, taken out; any other text stays a text."""
-    if isinstance(value, str) and value.strip()[:1] in ("{", "[", '"'):
+    if _is_like_json(value):
         try:
             return cast("Json", json.loads(value))
         except (ValueError, RecursionError):

@@ -11,6 +11,7 @@ _MOST_REFERENCES = 8
 _MOST_LEVELS = 8
 _MOST_TYPES = 500
 """A schema may contain itself: what lies deeper, or comes after so many types, is `any`."""
+_CUT = ", ...)"
 _SIMPLE = {"string", "integer", "number", "boolean", "null", "object", "array"}
 
 
@@ -34,6 +35,37 @@ FULL = Detail()
 def signature(tool: Tool, detail: Detail = FULL) -> str:
     """TypeScript-like parameters: required first, enumerations and defaults kept."""
     return _Reader(tool.parameters, detail).parameters(tool.parameters)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortSignature:
+    """A signature of bounded length."""
+
+    text: str
+    is_shortened: bool
+    """Whether something was left out."""
+
+
+_SHORTER = (
+    Detail(values=6),
+    Detail(values=6, nested=False),
+    Detail(optional=False, values=4, nested=False),
+    Detail(optional=False, types=False),
+)
+
+
+def short_signature(tool: Tool, *, max_chars: int) -> ShortSignature:
+    """The signature, with less detail when it is longer than `max_chars`, and then cut."""
+    text = signature(tool)
+    if len(text) <= max_chars:
+        return ShortSignature(text=text, is_shortened=False)
+    for detail in _SHORTER:
+        text = signature(tool, detail)
+        if len(text) <= max_chars:
+            return ShortSignature(text=text, is_shortened=True)
+    cut = text[: max_chars - len(_CUT)]
+    whole_names = cut.rpartition(", ")[0] or cut
+    return ShortSignature(text=f"{whole_names}{_CUT}", is_shortened=True)
 
 
 class _Reader:

@@ -9,6 +9,7 @@ import typer
 
 from tooldrawer.activity import Masker
 from tooldrawer.cli.controlling_terminal import is_attended
+from tooldrawer.cli.grants import revoke_grant, show_grants
 from tooldrawer.cli.output import harmless, show
 from tooldrawer.cli.running import Gateway, PidOption, gateways, spoken
 from tooldrawer.dispatch import Answer
@@ -19,7 +20,8 @@ _HOW = "Approve one with `tooldrawer approve ID`, or refuse it with `tooldrawer 
 _MADE_AGAIN = {
     Answer.ONCE: "Approved; it runs once, when the model makes the same call again.",
     Answer.SESSION: "Approved for the session, from when the model makes the same call again.",
-    Answer.ALWAYS: "Approved for good, for who asked; the model can make the call again.",
+    Answer.ALWAYS: "Approved for good, for who asked; the model can make the call again. "
+    "`tooldrawer approve --list` shows it, to be taken back.",
     Answer.NO: "Refused; the model is told when it makes the same call again.",
 }
 
@@ -28,20 +30,43 @@ def approve(
     name: Annotated[
         str | None, typer.Argument(metavar="ID", help="Which call; all are shown without it.")
     ] = None,
-    session: Annotated[bool, typer.Option("--session", help="The tool, for the session.")] = False,  # noqa: FBT002
-    always: Annotated[bool, typer.Option("--always", help="The tool, until it changes.")] = False,  # noqa: FBT002
+    *,
+    session: Annotated[bool, typer.Option("--session", help="The tool, for the session.")] = False,
+    always: Annotated[bool, typer.Option("--always", help="The tool, until it changes.")] = False,
+    list_all: Annotated[
+        bool, typer.Option("--list", help="Show what was approved with --always.")
+    ] = False,
+    revoke: Annotated[
+        bool, typer.Option("--revoke", help="Take back what --list shows under this ID.")
+    ] = False,
     pid: PidOption = None,
 ) -> None:
     """Show the calls that wait for a person, or let one run; for a person at a terminal."""
+    _refuse_contradiction(name, session=session, always=always, list_all=list_all, revoke=revoke)
+    if list_all:
+        show_grants()
+    elif name is None:
+        _show_all(gateways(pid))
+    elif revoke:
+        revoke_grant(name)
+    else:
+        answer = Answer.SESSION if session else Answer.ALWAYS if always else Answer.ONCE
+        _answer(name, answer, pid)
+
+
+def _refuse_contradiction(
+    name: str | None, *, session: bool, always: bool, list_all: bool, revoke: bool
+) -> None:
     if session and always:
         raise typer.BadParameter("Say --session or --always, not both.")
-    if name is None:
-        if session or always:
-            raise typer.BadParameter("Say which call: `tooldrawer approve` alone shows them.")
-        _show_all(gateways(pid))
-        return
-    answer = Answer.SESSION if session else Answer.ALWAYS if always else Answer.ONCE
-    _answer(name, answer, pid)
+    if [session or always, list_all, revoke].count(True) > 1:
+        raise typer.BadParameter("Leave out the other options with --list or --revoke.")
+    if list_all and name is not None:
+        raise typer.BadParameter("--list shows all; leave the ID out.")
+    if revoke and name is None:
+        raise typer.BadParameter("Say which: `tooldrawer approve --list` shows them.")
+    if (session or always) and name is None:
+        raise typer.BadParameter("Say which call: `tooldrawer approve` alone shows them.")
 
 
 def deny(

@@ -2,7 +2,7 @@
 
 from tooldrawer.dispatch.approvals import Answer, ApprovalRequest, Approver, NobodyToAsk
 from tooldrawer.dispatch.dispatcher import Caller, Dispatcher, View
-from tooldrawer.dispatch.grants import Grantee, Grants
+from tooldrawer.dispatch.grants import Grant, Grantee, Grants
 from tooldrawer.dispatch.guardrails import (
     Allow,
     Ask,
@@ -28,6 +28,7 @@ __all__ = [
     "Caller",
     "Deny",
     "Dispatcher",
+    "Grant",
     "Grantee",
     "Grants",
     "Guardrail",

@@ -13,6 +13,7 @@ from tooldrawer.tool import JsonObject
 Complaint = jsonschema_rs.ValidationError
 Path = tuple[str | int, ...]
 
+_MAX_PLACE_CHARS = 500
 _BUDGET_US = 15_000
 """For all looks at one call's arguments; of the first look it is known that it is affordable."""
 _ERROR_US = 25
@@ -85,3 +86,9 @@ def missing_arguments(found: Sequence[Complaint]) -> tuple[str, ...]:
 def place(complaint: Complaint) -> Path:
     """Where in the arguments it is."""
     return tuple(complaint.instance_path)
+
+
+def show_place(path: Path) -> str:
+    """A place in the arguments as text, cut when the names on the way to it are long."""
+    text = "".join(f"/{part}" for part in path) or "/"
+    return text if len(text) <= _MAX_PLACE_CHARS else f"{text[: _MAX_PLACE_CHARS - 1]}…"

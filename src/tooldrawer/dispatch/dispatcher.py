@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
+from operator import is_
 from time import perf_counter, time
 from typing import cast
 
@@ -22,7 +23,8 @@ from tooldrawer.activity import (
 )
 from tooldrawer.admission import Admission
 from tooldrawer.bounds.size import Size
-from tooldrawer.call import ToolCall, ToolResult, freeze, is_deeper
+from tooldrawer.bridge import BridgeNames
+from tooldrawer.call import ToolCall, ToolResult, freeze
 from tooldrawer.catalog import Catalog
 from tooldrawer.dispatch.arguments import MAX_VALUES_AT_ONCE, require_size
 from tooldrawer.dispatch.cancellation import is_stray
@@ -41,8 +43,10 @@ from tooldrawer.errors import (
     ToolFailed,
     ToolTimedOut,
 )
+from tooldrawer.json_values import is_deeper
 from tooldrawer.registry import Snapshot
 from tooldrawer.scope import Scope
+from tooldrawer.surrogates import replace_half_pairs_in
 from tooldrawer.tokens import Estimate, compact
 from tooldrawer.tool import JsonObject, Tool
 from tooldrawer.toolset import Toolset, keeps_time, stops_when_cancelled
@@ -124,13 +128,15 @@ class Dispatcher:
         hooks: Sequence[Hook] = (),
         guardrails: Sequence[Guardrail] = (),
         limits: Limits | None = None,
+        describe: str = BridgeNames().describe,
     ) -> None:
+        """`describe` is the bridge's name for showing a tool's whole schema."""
         self._emit = emit
         self._permission = permission
         self._hooks = tuple(hooks)
         self._guardrails = tuple(guardrails)
         self._limits = limits or Limits()
-        self._validation = Validation(max_bytes=self._limits.arguments_max_bytes)
+        self._validation = Validation(max_bytes=self._limits.arguments_max_bytes, describe=describe)
 
     async def run(
         self, name: str, arguments: JsonObject, *, caller: Caller, call_id: str = ""
@@ -184,6 +190,7 @@ class Dispatcher:
         try:
             result = _sound(await chain(self._hooks, rest)(call), f"A hook around {tool.name!r}")
             _require_flat(result, tool)
+            result = _replace_half_pairs(result)
         except CallRejected as error:
             self._refused(caller, tool.name, error, started, call.id)
             raise
@@ -354,6 +361,20 @@ def _require_flat(result: ToolResult, tool: Tool) -> None:
             f"{tool.name!r} ran, and gave a result that is nested more than {_MOST_RESULT_LEVELS} "
             "levels deep, which cannot be passed on. Ask it for less, or tell the user."
         )
+
+
+def _replace_half_pairs(result: ToolResult) -> ToolResult:
+    """The result with U+FFFD for halves of surrogate pairs, which no model or client can be sent.
+
+    The tool has run, so one wrong character is better than no result.
+    """
+    content = tuple(cast("JsonObject", replace_half_pairs_in(block)) for block in result.content)
+    structured = replace_half_pairs_in(result.structured)
+    meta = cast("JsonObject", replace_half_pairs_in(result.meta))
+    is_same = structured is result.structured and meta is result.meta
+    if is_same and all(map(is_, content, result.content)):
+        return result
+    return replace(result, content=content, structured=structured, meta=meta)
 
 
 def _sound(result: object, giver: str) -> ToolResult:

@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import cast
@@ -18,6 +18,7 @@ from tooldrawer.tool import Json, JsonObject, Tool
 _logger = logging.getLogger(__name__)
 _ROOT = "grants"
 _DIGEST_BYTES = 12
+_ID_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,12 @@ class Grant:
     """Of the tool: one that changes is asked about again."""
     about: str
     """What was asked about, beside the tool."""
+
+    @property
+    def id(self) -> str:
+        """A short name for a person to type."""
+        digest = blake2b(json.dumps(astuple(self)).encode(), digest_size=_ID_BYTES)
+        return digest.hexdigest()
 
 
 _Known = Mapping[Grant, str]
@@ -82,6 +89,27 @@ class Grants:
         added = {_grant(tool, each, grantee, scope): tool.name for each in about}
         with self._store.locked() as known:
             self._store.write({**known, **added})
+
+    def remove(self, name: str) -> bool:
+        """Take the grant with this id back, durably on return; whether there was one.
+
+        Raises:
+            ConfigError: The file is damaged; it stays as it is.
+            OSError: The file cannot be written.
+        """
+        with self._store.locked() as known:
+            kept = {grant: tool for grant, tool in known.items() if grant.id != name}
+            if len(kept) < len(known):
+                self._store.write(kept)
+            return len(kept) < len(known)
+
+    def entries(self) -> list[tuple[Grant, str]]:
+        """Return all grants with their tools' names, ordered by these.
+
+        Raises:
+            ConfigError: The file is damaged.
+        """
+        return sorted(self._store.read().items(), key=lambda item: (item[1], astuple(item[0])))
 
     def names(self) -> Collection[str]:
         """The tools granted to anyone, by name."""

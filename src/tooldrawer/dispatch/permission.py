@@ -139,12 +139,15 @@ class Permission:
 
     async def _remember(self, answer: Answer, request: ApprovalRequest, holder: Holder) -> None:
         tool, about = request.tool, request.about
-        if answer in (Answer.SESSION, Answer.ALWAYS):
-            holder.session.update(_session_key(tool, each) for each in about)
+        keys = [_session_key(tool, each) for each in about]
+        if answer is Answer.SESSION:
+            holder.session.update(keys)
         if answer is Answer.ALWAYS:
             try:
+                # Only there, so that a person who takes it back ends it in this session too.
                 await anyio.to_thread.run_sync(self._grants.add, tool, about, holder.grantee)
             except (OSError, ConfigError) as error:
+                holder.session.update(keys)
                 _logger.error(  # noqa: TRY400  a trace says nothing more
                     "The grant for %r holds for this session only: %s", tool.name, error
                 )

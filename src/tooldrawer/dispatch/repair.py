@@ -9,7 +9,9 @@ from typing import cast
 from tooldrawer.activity import MASK, names_secret
 from tooldrawer.call import thaw
 from tooldrawer.dispatch.complaints import Complaint, Critic, Path, leaves, place
-from tooldrawer.tool import Json
+from tooldrawer.dispatch.limits import MOST_LEVELS
+from tooldrawer.dispatch.unsendable import find_unsendable
+from tooldrawer.json_values import Json, is_deeper
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
@@ -131,6 +133,8 @@ def _values(value: Json, complaint: Complaint) -> Iterator[Json]:
 
 def _as_type(value: Json, wanted: str) -> Iterator[Json]:
     found = list(_from_text(value, wanted)) if isinstance(value, str) else []
+    if any(is_deeper(each, MOST_LEVELS) or find_unsendable(each) for each in found):
+        return
     if not found and wanted == "array" and value is not None and not isinstance(value, list):
         found = [[thaw(value)]]
     yield from found

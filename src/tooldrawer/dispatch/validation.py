@@ -13,12 +13,13 @@ from tooldrawer.bounds.graph import MAX_STEPS, SchemaTooCostly, require_readable
 from tooldrawer.bounds.pattern import BACKTRACK_LIMIT, COMPILED_MAX_BYTES
 from tooldrawer.bounds.size import Size
 from tooldrawer.bounds.work import SchemaWork, Work
-from tooldrawer.bridge import signature
+from tooldrawer.bridge import BridgeNames, short_signature
 from tooldrawer.call import thawed
 from tooldrawer.dispatch.arguments import require_size
-from tooldrawer.dispatch.complaints import Complaint, Critic, missing_arguments, place
+from tooldrawer.dispatch.complaints import Complaint, Critic, missing_arguments, place, show_place
 from tooldrawer.dispatch.nullable import allow_null
 from tooldrawer.dispatch.repair import Repair, repaired
+from tooldrawer.dispatch.unsendable import find_unsendable
 from tooldrawer.errors import InvalidArguments, MissingArguments
 from tooldrawer.tool import Json, JsonObject, Tool
 
@@ -26,6 +27,7 @@ _DRAFT_7 = "draft-07"
 _MOST_SHOWN = 3
 _REPEAT = " If the server itself supplies what is missing, repeat the call unchanged."
 _MAX_REFERENCES_SHOWN = 3
+_MAX_SIGNATURE_CHARS = 2_000
 _UNCHECKED = "the call went through unchecked."
 
 
@@ -52,8 +54,15 @@ class _Compiled:
 class Validation:
     """Compiles each schema once, and checks arguments against it within bounds."""
 
-    def __init__(self, *, max_bytes: int = 1_000_000, keep: int = 2_000) -> None:
-        self._max_bytes, self._keep = max_bytes, keep
+    def __init__(
+        self,
+        *,
+        max_bytes: int = 1_000_000,
+        keep: int = 2_000,
+        describe: str = BridgeNames().describe,
+    ) -> None:
+        """`describe` is the bridge's name for showing a tool's whole schema."""
+        self._max_bytes, self._keep, self._describe = max_bytes, keep, describe
         self._lock = Lock()
         self._compiled: OrderedDict[str, _Compiled | str] = OrderedDict()
 
@@ -76,6 +85,7 @@ class Validation:
         """
         size = size or require_size(arguments, tool=tool.name, max_bytes=self._max_bytes)
         plain = thawed(arguments)
+        self._require_sendable(tool, plain, size)
         compiled = self._schema(tool)
         if isinstance(compiled, str):
             return Checked(arguments=plain, warning=compiled)
@@ -89,12 +99,14 @@ class Validation:
                 return Checked(arguments=plain, warning=compiled.warning)
             critic = Critic(compiled.validator, compiled.work)
             better = repaired(plain, critic)
-        except ValueError as error:  # half a character, or a key that is not text: not JSON
-            raise InvalidArguments(_refusal(tool, f"/: cannot be read as JSON: {error}")) from error
+        except ValueError as error:  # a key that is not text: not JSON
+            said = f"/: cannot be read as JSON: {error}"
+            raise InvalidArguments(self._refusal(tool, said)) from error
         if better.left and (missing := missing_arguments(better.left)):
             if not allow_missing:
                 repeat = _REPEAT if tool.is_upstream else ""
-                raise MissingArguments(_refusal(tool, _said(better.left, critic, plain)) + repeat)
+                said = _said(better.left, critic, plain)
+                raise MissingArguments(self._refusal(tool, said) + repeat)
             return Checked(
                 arguments=better.arguments,
                 repairs=better.repairs,
@@ -102,8 +114,25 @@ class Validation:
                 f"the server decides. {compiled.warning}".rstrip(),
             )
         if better.left is None or better.left:
-            raise InvalidArguments(_refusal(tool, _said(better.left, critic, plain)))
+            raise InvalidArguments(self._refusal(tool, _said(better.left, critic, plain)))
         return Checked(arguments=better.arguments, repairs=better.repairs, warning=compiled.warning)
+
+    def _require_sendable(self, tool: Tool, arguments: JsonObject, size: Size) -> None:
+        is_plain = size.is_ascii and size.is_finite
+        if not is_plain and (found := find_unsendable(arguments)):
+            raise InvalidArguments(self._refusal(tool, found))
+
+    def _refusal(self, tool: Tool, said: str) -> str:
+        short = short_signature(tool, max_chars=_MAX_SIGNATURE_CHARS)
+        signature = f"Its signature is {tool.name}{short.text}."
+        if short.is_shortened:
+            signature = (
+                f"Its signature in short is {tool.name}{short.text}; {self._describe} shows the "
+                "whole schema."
+            )
+        return (
+            f"{tool.name!r} was not run: {said}. {signature} Correct the arguments and call again."
+        )
 
     def _schema(self, tool: Tool) -> _Compiled | str:
         with self._lock:
@@ -180,15 +209,8 @@ def _said(found: Sequence[Complaint] | None, critic: Critic, arguments: JsonObje
 
 def _shown(complaint: Complaint) -> str:
     path = place(complaint)
-    where = "".join(f"/{part}" for part in path) or "/"
+    where = show_place(path)
     if any(map(names_secret, path)):
         # The text goes into the activity as well, where the value must not be.
         return f"{where}: does not fit the schema's {complaint.kind.name!r}"
     return f"{where}: {complaint.message[:200]}"
-
-
-def _refusal(tool: Tool, said: str) -> str:
-    return (
-        f"{tool.name!r} was not run: {said}. "
-        f"Its signature is {tool.name}{signature(tool)}. Correct the arguments and call again."
-    )

@@ -10,9 +10,9 @@ from hashlib import blake2b
 from math import isfinite
 from typing import Never, cast
 
-from tooldrawer.call import is_deeper
+from tooldrawer.json_values import Json, JsonObject, is_deeper
 from tooldrawer.naming import fitting
-from tooldrawer.tool import Json, JsonObject
+from tooldrawer.surrogates import replace_half_pairs
 
 NO_NAME = "unnamed_tool"
 MALFORMED = "_malformed"
@@ -82,13 +82,7 @@ def whole(text: str) -> str:
 
     A stream may cut a character beyond the first 65,536 in two; half of one cannot be encoded.
     """
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+    return replace_half_pairs(text)
 
 
 def whole_json(value: Json, *, levels: int = 2 * MOST_LEVELS) -> Json:

@@ -18,7 +18,7 @@ from tooldrawer.errors import ToolDrawerError
 from tooldrawer.tool import Json
 from tooldrawer.wire.message import Answered, Asked, Message, Reply, Returned, Said, Summary, Usage
 
-NOT_KEPT = {"cause", "_fingerprint", "naming"}
+NOT_KEPT = {"cause", "_fingerprint", "_measured", "naming"}
 """Known to the host only, or computed again from the live servers."""
 
 

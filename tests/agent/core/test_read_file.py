@@ -193,7 +193,7 @@ def _nothing(path: Path) -> None: ...
         (_circle, "thing", "is no usable path"),
         (_dangling, "thing", "There is no file"),
         (_nothing, "a\0b", "is no usable path"),
-        (_nothing, "\ud800", "is no usable path"),
+        (_nothing, "\ud800", "half of a character"),
         (_nothing, "~nobody-of-that-name/x", "is no usable path"),
         (_nothing, "x" * 5_000, "is no usable path: File name too long"),
         (_nothing, "x/" * 5_000, "is no usable path: File name too long"),

@@ -161,7 +161,7 @@ async def test_what_cannot_be_searched_is_refused_with_the_reason(
     assert complaint in result.text
 
 
-@pytest.mark.parametrize("pattern", ["\0", "\ud800", "'; rm -rf", "--help", "{a,{b,c}}"])
+@pytest.mark.parametrize("pattern", ["\0", "'; rm -rf", "--help", "{a,{b,c}}"])
 async def test_strange_patterns_find_nothing_and_break_nothing(
     session: Session, pattern: str
 ) -> None:

@@ -9,7 +9,7 @@ from tests.fakes import ScriptedToolset
 from tests.models.script import Call, Fail, Say, Search, Turn
 from tests.models.server import scripted
 from tests.requirements import requirement
-from tooldrawer import AssemblyPolicy, Config
+from tooldrawer import AssemblyPolicy, Config, Tool, ToolCall, ToolResult
 from tooldrawer.activity import CallStarted
 from tooldrawer.agent.conversation import Conversation
 from tooldrawer.wire.message import Answered, Summary
@@ -100,3 +100,20 @@ async def test_a_search_is_counted_whatever_it_found(way: Way) -> None:
     ledger = stage.session.ledger
     assert (ledger.searches, ledger.hops) == (1, 1)
     assert ledger.replies > 0
+
+
+@every_way
+@requirement("DSP-3")
+async def test_half_of_a_character_in_a_result_is_replaced_in_the_conversation(way: Way) -> None:
+    async def run(called: Tool, call: ToolCall) -> ToolResult:
+        del called, call
+        return ToolResult(
+            content=({"type": "text", "text": "a\ud83db"},), structured={"a": "\ud83d"}
+        )
+
+    odd = ScriptedToolset("mcp-odd", [tool("mcp_odd_read", "Read something odd.")], run)
+    with scripted(Call("mcp_odd_read", {}), Say("Read.")) as server:
+        async with staged(server, way, toolsets=[odd], config=OPEN) as stage:
+            assert (await stage.agent.run("Read it.")).is_success
+    assert not server.refusals
+    assert [reply.result.text for reply in stage.replies] == ["a\ufffdb"]
