@@ -130,6 +130,8 @@ class Shelf:
             case "completion/complete":
                 values = [f"{params['argument']['value']} of {self.name}"]
                 self.answer(identity, {"completion": {"values": values}})
+            case "resources/subscribe" if self.goods.get("refuses_subscriptions"):
+                self.refuse(identity, -32602, "Not this one.")
             case "resources/subscribe" | "resources/unsubscribe":
                 added = method == "resources/subscribe"
                 (self.wanted.add if added else self.wanted.discard)(params["uri"])

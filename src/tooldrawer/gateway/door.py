@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 import anyio
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -58,6 +59,8 @@ class Guard:
         await app(scope, receive, send)
 
     def _knows_host(self, host: str, scope: Scope) -> bool:
+        if not _is_parsable(f"http://{host}"):
+            return False
         if self._hosts is None or scope["path"] in _HEALTH_PATHS:
             return True
         name = without_port(host).lower()
@@ -69,9 +72,20 @@ class Guard:
     def _knows_origin(self, origin: str | None) -> bool:
         if origin is None or origin in self._origins:
             return True
+        if not _is_parsable(origin):
+            return False
         url = URL(origin)
         place = without_port(url.netloc).lower()
         return self._hosts is not None and url.scheme == "http" and place in self._hosts
+
+
+def _is_parsable(url: str) -> bool:
+    """Whether it can be split into its parts: not with half of the brackets of an address."""
+    try:
+        urlsplit(url)
+    except ValueError:
+        return False
+    return True
 
 
 class Door:
@@ -223,7 +237,9 @@ def _unauthorized(request: Request) -> Response:
 
 
 def _challenge(request: Request, wrong: str) -> dict[str, str]:
-    place = request.url.replace(path=f"{WELL_KNOWN}{request.url.path}", query="")
+    # Encoded again: a decoded path may have line breaks and letters that no header can have.
+    path = quote(request.scope["path"])
+    place = request.url.replace(path=f"{WELL_KNOWN}{path}", query="")
     errors = {"token": 'error="invalid_token", ', "scope": 'error="insufficient_scope", '}
     return {"WWW-Authenticate": f'Bearer {errors.get(wrong, "")}resource_metadata="{place}"'}
 

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import Any
 
 import mcp_types as types
+from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
@@ -57,12 +58,15 @@ def build(handlers: Handlers, introduce: Introduce, sealed: Sealed) -> Server[An
     def add(method: str, params: type[BaseModel], handler: Handler) -> None:
         server.add_request_handler(method, params, _complete(handler))
 
-    add("tools/list", types.PaginatedRequestParams, handlers.list_tools)
+    def add_list(method: str, handler: Handler) -> None:
+        add(method, types.PaginatedRequestParams, _refuse_cursor(handler))
+
+    add_list("tools/list", handlers.list_tools)
     add("tools/call", types.CallToolRequestParams, handlers.call_tool)
-    add("prompts/list", types.PaginatedRequestParams, handlers.list_prompts)
+    add_list("prompts/list", handlers.list_prompts)
     add("prompts/get", types.GetPromptRequestParams, handlers.get_prompt)
-    add("resources/list", types.PaginatedRequestParams, handlers.list_resources)
-    add("resources/templates/list", types.PaginatedRequestParams, handlers.list_templates)
+    add_list("resources/list", handlers.list_resources)
+    add_list("resources/templates/list", handlers.list_templates)
     add("resources/read", types.ReadResourceRequestParams, handlers.read_resource)
     add("resources/subscribe", types.SubscribeRequestParams, handlers.subscribe)
     add("resources/unsubscribe", types.UnsubscribeRequestParams, handlers.unsubscribe)
@@ -76,6 +80,18 @@ def build(handlers: Handlers, introduce: Introduce, sealed: Sealed) -> Server[An
     server.middleware.append(_introducing(handlers, introduce))
     server.middleware.append(envelope)
     return server
+
+
+def _refuse_cursor(handler: Handler) -> Handler:
+    """Answer without a cursor only: every list is one page, so none was ever issued."""
+
+    async def handle(ctx: Context, params: types.PaginatedRequestParams | None) -> Raw:
+        if params is not None and params.cursor is not None:
+            message = "This cursor was not issued here. List again without a cursor."
+            raise MCPError(types.INVALID_PARAMS, message)
+        return await handler(ctx, params)
+
+    return handle
 
 
 def _complete(handler: Handler) -> Handler:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 import anyio
 
@@ -16,33 +17,46 @@ _PATIENCE = 5.0
 """Seconds for a server to hear that nobody wants a resource any more."""
 
 
+@dataclass(slots=True)
+class _Wanted:
+    """One resource of a server, and who wants its updates."""
+
+    item: Item
+    wishes: Counter[Wish] = field(default_factory=Counter[Wish])
+    asking: anyio.Lock = field(default_factory=anyio.Lock)
+    is_subscribed: bool = False
+    """Whether the server has agreed."""
+
+
 class Subscriptions:
     """A server is asked for a resource's updates while anybody wants them, whoever that is."""
 
     def __init__(self) -> None:
-        self._wishes: dict[tuple[str, str], Counter[Wish]] = {}
-        self._items: dict[tuple[str, str], Item] = {}
+        self._wanted: dict[tuple[str, str], _Wanted] = {}
 
     def of(self, upstream: Upstream, uri: str) -> Iterable[tuple[Item, Wish]]:
         """A server's resource with each place where it is wanted."""
-        key = (upstream.name, uri)
-        return tuple((self._items[key], wish) for wish in self._wishes.get(key, ()))
+        wanted = self._wanted.get((upstream.name, uri))
+        return tuple((wanted.item, wish) for wish in wanted.wishes) if wanted else ()
 
     async def add(self, item: Item, wish: Wish) -> None:
-        """Ask for the updates of a resource, if this is the first wish for them.
+        """Ask for the updates of a resource, if the server has not agreed to them yet.
 
         Raises:
             ToolFailed: The server cannot be reached, or does not want to.
         """
-        wishes = self._wishes.setdefault(_key(item), Counter())
-        self._items[_key(item)] = item
-        wishes[wish] += 1
-        if wishes.total() == 1:
-            try:
-                await item.upstream.request("resources/subscribe", {"uri": item.address})
-            except BaseException:
-                self._take(item, wish)
-                raise
+        wanted = self._wanted.setdefault(_key(item), _Wanted(item))
+        wanted.item = item
+        wanted.wishes[wish] += 1
+        try:
+            # One at a time: a second client must not be told yes while the first is refused.
+            async with wanted.asking:
+                if not wanted.is_subscribed:
+                    await item.upstream.request("resources/subscribe", {"uri": item.address})
+                    wanted.is_subscribed = True
+        except BaseException:
+            self._take(item, wish)
+            raise
 
     async def remove(self, item: Item, wish: Wish) -> None:
         """Somebody wants it no longer."""
@@ -53,15 +67,17 @@ class Subscriptions:
 
     def _take(self, item: Item, wish: Wish) -> bool:
         """Whether that was the last wish for the resource."""
-        wishes = self._wishes.get(_key(item), Counter[Wish]())
-        if wishes[wish] <= 1:
-            del wishes[wish]
-        else:
-            wishes[wish] -= 1
-        if wishes:
+        wanted = self._wanted.get(_key(item))
+        if wanted is None:
             return False
-        self._items.pop(_key(item), None)
-        return self._wishes.pop(_key(item), None) is not None
+        if wanted.wishes[wish] <= 1:
+            del wanted.wishes[wish]
+        else:
+            wanted.wishes[wish] -= 1
+        if wanted.wishes:
+            return False
+        del self._wanted[_key(item)]
+        return True
 
 
 def _key(item: Item) -> tuple[str, str]:
