@@ -78,11 +78,26 @@ async def test_sampling_that_nobody_can_do_is_an_error() -> None:
     async with running(plain()) as server:
         found = structured(await server.call_for(Client(), "sample"))
         assert "cannot run its model" in found["error"]["message"]
-        assert structured(await server.call_for(None, "roots"))["result"] == {"roots": []}
     async with running(plain("--modern")) as server:
         for name in ("sample", "roots"):
             with pytest.raises(ServerRefused, match="The client behind this call cannot"):
                 await server.call_for(None, name)
+
+
+async def test_roots_that_the_client_cannot_name_are_an_error_and_not_an_empty_list() -> None:
+    async with running(plain()) as server:
+        for client in (None, Client()):
+            found = structured(await server.call_for(client, "roots"))
+            assert "cannot name its folders" in found["error"]["message"]
+
+
+async def test_roots_asked_for_outside_of_a_call_are_an_error_and_nobody_is_asked() -> None:
+    client = Client(answer={"roots": [{"uri": "file:///home/ann"}]})
+    async with running(plain("--asks-roots-first")) as server:
+        first = structured(await server.call_for(client, "first_roots"))
+        assert first["result"] is None
+        assert "only known during a call" in first["error"]["message"]
+        assert client.questions == []
 
 
 async def test_a_modern_call_goes_on_for_several_rounds() -> None:

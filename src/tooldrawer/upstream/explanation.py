@@ -11,6 +11,10 @@ from mcp_types import CONNECTION_CLOSED
 from tooldrawer.upstream.unreachable import Unreachable
 
 _CLOSED = "it closed the connection"
+_NOT_MCP = "it does not answer as an MCP server; its url must be that of the MCP endpoint"
+_SDK_PARSE_ERRORS = ("Failed to parse JSON response: ", "Failed to parse SSE message: ")
+"""How the SDK's errors about an invalid body begin; the rest is a dump of its models."""
+_SDK_CONTENT_TYPE_ERROR = "Unexpected content type: "
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
@@ -48,16 +52,27 @@ def explained(error: BaseException) -> str:
     match first:
         case Unreachable():
             return str(first)
-        case MCPError() if is_closed(first):
-            return _CLOSED
         case MCPError():
-            return f"it answered with the error {first.code}: {said}"
+            return _explain_mcp_error(first)
         case httpx2.ConnectError():
             return f"nobody answers at its address ({said})"
+        case httpx2.InvalidURL() | httpx2.UnsupportedProtocol():
+            return f"its url is not valid ({said.rstrip('.')})"
         case httpx2.TimeoutException() | TimeoutError():
             return "it did not answer in time"
         case _:
             return f"{type(first).__name__}: {said}" if said else type(first).__name__
+
+
+def _explain_mcp_error(error: MCPError) -> str:
+    if is_closed(error):
+        return _CLOSED
+    if error.message.startswith(_SDK_PARSE_ERRORS):
+        return _NOT_MCP
+    if error.message.startswith(_SDK_CONTENT_TYPE_ERROR):
+        content_type = error.message.removeprefix(_SDK_CONTENT_TYPE_ERROR)[:80]
+        return f"{_NOT_MCP} (it sent {content_type or 'no content type'})"
+    return f"it answered with the error {error.code}: {' '.join(str(error).split())[:300]}"
 
 
 def http_complaint(status: int) -> str:

@@ -38,8 +38,9 @@ class Questions:
         answer = found.get("question")
         if answer is not None:
             return answer
-        if method == ROOTS:
-            return {"roots": []}
+        # Never an empty list of roots: a server may take it for "no folder is allowed".
+        if method == ROOTS and flight is None:
+            raise MCPError(INVALID_REQUEST, "Roots are only known during a call. Ask in one.")
         raise self._nobody(method)
 
     async def required(self, questions: JsonObject, flight: Flight) -> dict[str, JsonObject]:
