@@ -53,7 +53,7 @@ def test_a_token_ends_when_it_was_told_to(shell: Shell, span: str, seconds: int)
 @pytest.mark.parametrize("span", ["soon", "30", "d", "0d", "-1d", "1.5h", "999999d", "1y"])
 def test_a_time_that_is_none_is_refused(shell: Shell, span: str) -> None:
     said = shell.run("token", "create", f"--expires={span}").refusal
-    assert f"{span!r} is no time; expected a number and a unit" in said
+    assert f"{span!r} is not a span of time; expected a number and a unit" in said
     assert not kept(shell)
 
 

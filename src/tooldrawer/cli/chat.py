@@ -22,6 +22,7 @@ from tooldrawer.cli.agent_options import (
     split,
 )
 from tooldrawer.cli.opening import ConfigOption, ScopeOption
+from tooldrawer.cli.resuming import Resuming
 from tooldrawer.errors import ConfigError
 
 
@@ -54,8 +55,8 @@ def chat(
     """Talk to an agent that has your tools and its own."""
     if conversation is not None and not resume:
         raise ConfigError(
-            f"{conversation!r} is no option. Write messages after the start or pipe them in; to go "
-            "on with a conversation, say --resume before its id."
+            f"{conversation!r} is not a valid option. Write messages after the start or pipe them "
+            "in; to go on with a conversation, say --resume before its id."
         )
     if (resume or last) and no_store:
         raise ConfigError("--no-store keeps no conversation, so there is none to go on with.")
@@ -74,10 +75,7 @@ def chat(
         store=not no_store,
         max_turns=max_turns,
     )
-    # Imported here: no other command needs an agent.
-    from tooldrawer.cli.resuming import Resuming  # noqa: PLC0415
-
-    try:
+    try:  # imported here: `prompt_toolkit` is optional, and the help works without it
         from tooldrawer.cli.conversing import converse  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name != "prompt_toolkit":

@@ -4,8 +4,10 @@ from typing import Annotated
 
 import typer
 
+from tooldrawer.agent.conversations import Conversations
 from tooldrawer.cli.call_row import counted
 from tooldrawer.cli.output import show, tell
+from tooldrawer.cli.resuming import deleted, show_conversations
 from tooldrawer.errors import ConfigError
 
 _MOST = 20
@@ -19,17 +21,13 @@ def forget(
     everything: Annotated[bool, typer.Option("--all", help="Delete every one.")] = False,  # noqa: FBT002  typer's way to write a flag
 ) -> None:
     """Delete conversations of `chat` and `run`; without an id, list the latest."""
-    # Imported here: no other command needs what an agent keeps.
-    from tooldrawer.agent.conversations import Conversations  # noqa: PLC0415
-    from tooldrawer.cli.resuming import deleted, show_conversations  # noqa: PLC0415
-
     store = Conversations()
     if everything and conversations:
         raise ConfigError("--all deletes every conversation; leave out the ids, or --all.")
     if everything:
         tell(f"Deleted {counted(len(store.forget()), 'conversation')}, subagents' included.")
         tell(
-            "The model's notes (memory.md) and the lines that you typed (history) are no "
+            "The model's notes (memory.md) and the lines that you typed (history) are not "
             f"conversations; they stay in {store.path.parent}."
         )
     elif conversations:

@@ -22,7 +22,9 @@ from tooldrawer.cli.agent_options import (
     YesOption,
     split,
 )
+from tooldrawer.cli.headless import work
 from tooldrawer.cli.opening import ConfigOption, ScopeOption
+from tooldrawer.cli.resuming import Resuming
 from tooldrawer.errors import ConfigError
 
 _TURNS = 20
@@ -79,9 +81,5 @@ def run(
         store=not no_store,
         max_turns=max_turns,
     )
-    # Imported here: no other command needs an agent.
-    from tooldrawer.cli.headless import work  # noqa: PLC0415
-    from tooldrawer.cli.resuming import Resuming  # noqa: PLC0415
-
     resuming = Resuming(wanted=resume or "", chosen=resume is not None, last=last)
     raise typer.Exit(anyio.run(partial(work, choices, resuming, text, json=json)))

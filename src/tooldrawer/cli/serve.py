@@ -7,7 +7,7 @@ import sys
 from contextlib import ExitStack
 from functools import partial
 from time import time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import anyio
@@ -21,11 +21,12 @@ from tooldrawer.cli.server_log import ServerLog
 from tooldrawer.config.settings import GatewayOptions
 from tooldrawer.demo.desk import toolsets
 from tooldrawer.errors import ConfigError
+from tooldrawer.gateway.gateway import Gateway
+from tooldrawer.gateway.host_names import is_local
+from tooldrawer.gateway.http import serve_http
+from tooldrawer.gateway.stdio import serve_stdio
+from tooldrawer.gateway.tokens import Tokens
 from tooldrawer.upstream.spec import DEPTH
-
-if TYPE_CHECKING:
-    from tooldrawer.gateway.gateway import Gateway
-    from tooldrawer.gateway.tokens import Tokens
 
 _DEFAULTS = GatewayOptions()
 _DEEPEST = 3
@@ -75,9 +76,6 @@ def serve(
     _refuse_to_nest()
     if not http and (host is not None or port is not None):
         raise ConfigError("--host and --port are for HTTP; add --http.")
-    # Imported here: MCP and a web server are half a second that no other command needs.
-    from tooldrawer.gateway.gateway import Gateway  # noqa: PLC0415
-
     with ExitStack() as stack:
         given = stack.enter_context(toolsets()) if demo else ()
         gateway = Gateway.from_config(
@@ -105,12 +103,7 @@ def _spare_the_collector() -> None:
     gc.set_threshold(_GARBAGE)
 
 
-async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int | None) -> None:
-    from tooldrawer.gateway.host_names import is_local  # noqa: PLC0415
-    from tooldrawer.gateway.http import serve_http  # noqa: PLC0415
-    from tooldrawer.gateway.stdio import serve_stdio  # noqa: PLC0415
-    from tooldrawer.gateway.tokens import Tokens  # noqa: PLC0415
-
+async def _served(gateway: Gateway, *, http: bool, host: str | None, port: int | None) -> None:
     if not http:
         is_alone = sys.stdin.isatty()
         await serve_stdio(gateway, started=lambda: notice(_ALONE) if is_alone else None)
@@ -126,9 +119,7 @@ async def _served(gateway: "Gateway", *, http: bool, host: str | None, port: int
     )
 
 
-async def _summarize(
-    gateway: "Gateway", address: str, *, tokens: "Tokens", is_public: bool
-) -> None:
+async def _summarize(gateway: Gateway, address: str, *, tokens: Tokens, is_public: bool) -> None:
     """Say what is there, once it is: the address at once, the rest when the servers are up."""
     try:
         show(f"tooldrawer is at {address}")
@@ -147,7 +138,7 @@ async def _summarize(
         drop()
 
 
-def _log_changes(gateway: "Gateway") -> None:
+def _log_changes(gateway: Gateway) -> None:
     """Log from now on what changes; the summary has what there is until now."""
     states = [upstream.status for upstream in gateway.upstreams()]
     log = ServerLog(
@@ -159,14 +150,14 @@ def _log_changes(gateway: "Gateway") -> None:
     gateway.drawer.activity.attach(log, gather_s=GATHER_S)
 
 
-def _public_address(gateway: "Gateway", address: str) -> str:
+def _public_address(gateway: Gateway, address: str) -> str:
     """Return the address by a name that others may call this machine by."""
     names = gateway.drawer.config.gateway.allowed_hosts or (socket.gethostname(),)
     name, port = names[0], urlsplit(address).port
     return f"http://{name}{'' if ':' in name else f':{port}'}/mcp"
 
 
-async def _show_summary(gateway: "Gateway", address: str, *, has_tokens: bool) -> None:
+async def _show_summary(gateway: Gateway, address: str, *, has_tokens: bool) -> None:
     for upstream in gateway.upstreams():
         status = upstream.status
         state = counted(status.tools, "tool") if status.state == "up" else status.state

@@ -124,7 +124,7 @@ def _seconds(span: str) -> int:
     found = _SPAN.fullmatch(span.strip().lower())
     if found is None:
         raise typer.BadParameter(
-            f"{span!r} is no time; expected a number and a unit, as in 12h, 30d or 8w",
+            f"{span!r} is not a span of time; expected a number and a unit, as in 12h, 30d or 8w",
             param_hint="'--expires'",
         )
     return int(found["count"]) * _SECONDS[found["unit"]]
