@@ -2,7 +2,11 @@
 
 import json
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -131,6 +135,10 @@ def test_scope_address_place_and_name_are_written(desk: Shell) -> None:
         (("cursor", "--place", "moon"), "Cursor has no place 'moon'; it has: user, project."),
         (("cursor", "--scope", "day"), "There is no scope named 'day'; configured are: night."),
         (("cursor", "--http", "x"), "--http is 'x', expected an address"),
+        (("cursor", "--http", "http://"), "--http is 'http://', which is not a valid address"),
+        (("cursor", "--http", "http://["), "expected one such as http://127.0.0.1:8765/mcp."),
+        (("cursor", "--http", "http://x:port/mcp"), "which is not a valid address"),
+        (("cursor", "--http", "http://x:99999/mcp"), "which is not a valid address"),
         (
             ("cursor", "--http", "http://x", "--scope", "night"),
             "with --scope it has to end in /mcp",
@@ -283,3 +291,45 @@ def test_an_address_where_nothing_answers_is_not_written(desk: Shell) -> None:
     assert file_of(desk).read_text(encoding="utf-8") == CURSOR
     assert "There are no tokens" in desk.run("token", "list").text
     assert not Tokens(desk.folder / "data" / "tooldrawer" / "tokens.json")
+
+
+@contextmanager
+def web_server(kind: str, body: bytes) -> Generator[str]:
+    """Serve one reply to everything; its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("content-type", kind)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:
+            server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "detail"),
+    [
+        ("application/json", b"{}", ""),
+        ("application/json", b"hello", ""),
+        ("text/event-stream", b'data: {"jsonrpc": "2.0"}\n\n', ""),
+        ("text/html", b"<html></html>", " (it sent text/html)"),
+    ],
+)
+def test_an_address_of_something_else_is_refused_in_one_line(
+    desk: Shell, kind: str, body: bytes, detail: str
+) -> None:
+    with web_server(kind, body) as address:
+        refusal = desk.run("connect", "cursor", "--http", address).refusal
+    assert refusal == (
+        "The gateway does not come up as Cursor would call it, so nothing was changed. The server "
+        "'tooldrawer' cannot be reached: it does not answer as an MCP server; its url must be that "
+        f"of the MCP endpoint{detail}.\n"
+    )

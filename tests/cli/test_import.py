@@ -59,6 +59,68 @@ def test_servers_are_added_to_the_file_and_the_variables_are_named(desk: Shell) 
     assert (desk.folder / "tooldrawer.yaml").read_text(encoding="utf-8") == text
 
 
+def test_a_server_that_was_renamed_is_recognized_the_next_time(shell: Shell) -> None:
+    for file, account in ((".cursor/mcp.json", "a"), (".claude.json", "b")):
+        entry = {"command": "clockd", "args": [account], "env": {"KEY": f"{SECRET}-{account}$$x"}}
+        servers = {"clock": entry, "moon": {"command": "moond"}}
+        shell.write(f"home/{file}", json.dumps({"mcpServers": servers}))
+    first = shell.run("import", "--write", "tooldrawer.yaml")
+    assert "3 servers were added to tooldrawer.yaml.\n" in first.out
+    text = (shell.folder / "tooldrawer.yaml").read_text(encoding="utf-8")
+    again = shell.run("import", "--write", "tooldrawer.yaml").text
+    assert "0 servers were added to tooldrawer.yaml; 3 were there already.\n" in again
+    assert "clock-2 " in again
+    assert (shell.folder / "tooldrawer.yaml").read_text(encoding="utf-8") == text
+
+
+def test_what_is_not_as_in_the_clients_list_is_told_in_a_line_each(shell: Shell) -> None:
+    servers = {
+        "clock": {"command": "clockd", "autoApprove": ["read"], "note": 3, "empty": []},
+        "my moon!": {"command": "moond", "headers": {"X": "y"}},
+        "watch": {"command": "clockd"},
+    }
+    shell.write("home/.claude.json", json.dumps({"mcpServers": servers}))
+    other = {"clock": {"command": "otherd", "disabled": False, "type": "stdio"}}
+    shell.write("home/.cursor/mcp.json", json.dumps({"mcpServers": other}))
+    tide = {
+        "command": ["tided"],
+        "type": "local",
+        "environment": {"A": "b"},
+        "timeout": 5000,
+        "extra": 1,
+    }
+    shell.write("home/opencode/opencode.json", json.dumps({"mcp": {"tide": tide}}))
+    ran = shell.run("import", "--write", "tooldrawer.yaml")
+    assert ran.code == 0
+    assert ran.err.splitlines() == [
+        "home/.claude.json: settings of 'clock' that are not taken over: autoApprove, note.",
+        "home/.claude.json: watch is the same server as clock, and is taken over once.",
+        "home/.claude.json: 'my moon!' is called my-moon here; a name has at most 48 letters, "
+        "digits, dots, dashes and underscores, a letter or digit first.",
+        "home/.claude.json: settings of 'my moon!' that are not taken over: headers.",
+        "home/.cursor/mcp.json: clock is called clock-2 here; another server has that name.",
+        "home/opencode/opencode.json: settings of 'tide' that are not taken over: extra.",
+    ]
+    assert shell.run("import", "--write", "tooldrawer.yaml").err == ""
+
+
+def test_what_codex_calls_otherwise_is_taken_over(shell: Shell) -> None:
+    words = 'env_vars = ["A"]\ntool_timeout_sec = 5\nenabled_tools = ["x"]\nrequired = true\n'
+    shell.write("home/.codex/config.toml", f'[mcp_servers.tide]\ncommand = "tided"\n{words}')
+    ran = shell.run("import")
+    assert ran.err == (
+        "home/.codex/config.toml: settings of 'tide' that are not taken over: required.\n"
+    )
+
+
+def test_one_server_is_counted_as_one(shell: Shell) -> None:
+    shell.write("a.json", '{"mcpServers": {"moon": {"command": "moond"}}}')
+    first = shell.run("import", "--from", "a.json", "--write", "x.yaml").text
+    assert "1 server was added to x.yaml.\n" in first
+    again = shell.run("import", "--from", "a.json", "--write", "x.yaml").text
+    assert "0 servers were added to x.yaml; 1 was there already.\n" in again
+
+
 def stored(shell: Shell) -> dict[str, str]:
     text = (shell.folder / "data" / "tooldrawer" / "secrets.json").read_text(encoding="utf-8")
     return json.loads(text)
@@ -125,6 +187,28 @@ def test_programs_get_json(desk: Shell) -> None:
 
 def test_when_there_is_nothing_it_says_so(shell: Shell) -> None:
     assert shell.run("import").text == "No MCP servers were found in the lists of other programs.\n"
+    shell.write("none.json", '{"mcpServers": {}}')
+    ran = shell.run("import", "--from", "none.json")
+    assert ran.text == "No MCP servers were found in none.json.\n"
+
+
+def test_a_broken_list_hides_only_its_own_servers(desk: Shell) -> None:
+    desk.write("home/.gemini/settings.json", "{")
+    ran = desk.run("import")
+    assert ran.code == 0
+    assert "clock" in ran.out
+    assert "settings.json:1: the file is not JSON" in ran.err
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_an_import_that_read_only_broken_lists_fails(
+    shell: Shell, options: tuple[str, ...]
+) -> None:
+    shell.write("home/.gemini/settings.json", "{")
+    ran = shell.run("import", *options)
+    assert ran.code == 2
+    assert "settings.json:1: the file is not JSON: a { is not closed." in ran.err
+    assert "No MCP servers were found" not in ran.out
 
 
 @pytest.mark.parametrize(
@@ -132,13 +216,25 @@ def test_when_there_is_nothing_it_says_so(shell: Shell) -> None:
     [
         (("--from", "emacs"), "No client is called 'emacs'; known are claude-desktop, "),
         (("--from", "gone.json"), "gone.json: cannot be read: No such file or directory."),
+        (("--from", "lost"), "No client is called 'lost'; known are claude-desktop, "),
+        (("--from", "lost"), " There is no file of that name here, either."),
+        (("--from", "./lost"), "lost: cannot be read: No such file or directory."),
+        (("--from", "home"), "home: cannot be read: Is a directory."),
+        (("--from", "broken.json"), "broken.json:1: the file is not JSON: a { is not closed."),
+        (("--from", "broken.toml"), "broken.toml:1: the file is not TOML: "),
+        (("--from", "gemini"), "settings.json:1: the file is not JSON: a { is not closed."),
+        (("--from", "gemini", "--write", "new.yaml"), "the file is not JSON: a { is not closed."),
         (("--write", "broken.yaml"), "broken.yaml:1: the file is not YAML: "),
         (("--write", "flow.yaml"), "flow.yaml: cannot be added to as it is written"),
     ],
 )
 def test_what_does_not_work_is_told(shell: Shell, arguments: tuple[str, ...], words: str) -> None:
     shell.write("home/.codex/config.toml", CODEX)
+    shell.write("home/.gemini/settings.json", "{")
+    shell.write("broken.json", "{")
+    shell.write("broken.toml", "[")
     shell.write("broken.yaml", "[")
     shell.write("flow.yaml", "{model: {}}")
     assert words in shell.run("import", *arguments).refusal
+    assert not (shell.folder / "new.yaml").exists()
     assert (shell.folder / "flow.yaml").read_text(encoding="utf-8") == "{model: {}}"

@@ -145,7 +145,7 @@ def test_an_entry_that_comes_and_goes_changes_nothing_else(text: str) -> None:
     [
         ('{\n  "a": 1\n  "b": 2\n}', "x.json:3: the file is not JSON: a comma is missing here"),
         ("[]", "x.json:1: the file has no settings by name"),
-        ('{"a": 1,\n"mcpServers": []}', "x.json:2: mcpServers is no object"),
+        ('{"a": 1,\n"mcpServers": []}', "x.json:2: mcpServers is not an object; expected one."),
     ],
 )
 def test_a_broken_file_is_refused_with_its_line(text: str, words: str) -> None:

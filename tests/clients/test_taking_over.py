@@ -162,6 +162,7 @@ def test_what_cannot_be_used_is_left_out_with_the_reason(folders: Folders) -> No
             drawer={"command": "tooldrawer", "args": ["serve"]},
             old={"type": "sse", "url": "https://old.example"},
             empty={},
+            off={"disabled": True},
             odd={"command": "x", "args": "y"},
             right={"command": "clockd"},
         ),
@@ -169,9 +170,10 @@ def test_what_cannot_be_used_is_left_out_with_the_reason(folders: Folders) -> No
     takeover = take_over(find_servers(folders).found)
     assert [one.spec.name for one in takeover.taken] == ["right"]
     reasons = {one.spec.name: one.left_out for one in takeover.left_out}
-    assert reasons["drawer"] == "is this gateway itself"
+    assert reasons["drawer"] == "it is this gateway itself"
     assert reasons["old"].startswith("type is 'sse', the transport that streamable HTTP replaced")
     assert reasons["empty"] == "it has neither a command nor a url, expected one of the two"
+    assert reasons["off"] == "it has neither a command nor a url"
     assert reasons["odd"] == "args is a text that is not shown, expected a list of texts"
 
 

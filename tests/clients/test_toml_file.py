@@ -98,7 +98,7 @@ def test_a_list_that_cannot_be_edited_is_left_to_a_person(text: str) -> None:
         ("a = 1\nb = \n", "x.toml:2: the file is not TOML: "),
         ("[a]\n[a]\n", "x.toml:2: the file is not TOML: "),
         ("a = '''", "x.toml:1: the file is not TOML: "),
-        ("mcp_servers = 5", "x.toml: mcp_servers is no table"),
+        ("mcp_servers = 5", "x.toml: mcp_servers is not a table; expected one."),
     ],
 )
 def test_a_broken_file_is_refused_with_its_line(text: str, words: str) -> None:

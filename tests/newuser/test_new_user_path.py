@@ -108,6 +108,7 @@ def test_two_commands_leave_a_working_client_and_one_takes_them_back(
     assert imported.returncode == 0
     connected = person.run("connect", agent.name, "--replace")
     assert connected.returncode == 0, connected.stderr
+    assert connected.stdout.count("Waiting for ") <= 1
     said = "".join((imported.stdout, imported.stderr, connected.stdout, connected.stderr))
     yaml = (person.here / "tooldrawer.yaml").read_text(encoding="utf-8")
     for secret in (LITERAL, EXPORTED):

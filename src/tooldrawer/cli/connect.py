@@ -20,6 +20,7 @@ from tooldrawer.cli.connect_launch import (
 )
 from tooldrawer.cli.gateway_trial import Trial, start_of, try_gateway
 from tooldrawer.cli.output import notice, show
+from tooldrawer.cli.waiting_line import WaitingLine
 from tooldrawer.clients.connection import (
     OUR_NAME,
     Plan,
@@ -174,7 +175,8 @@ def _checked(
         return target.plan(launch, everything)
     if not launch.url:
         show(f"Starting the gateway once, as {title} will.")
-    trial = try_gateway(target.start(target.plan(launch)), _tell_starting)
+    with WaitingLine() as line:
+        trial = try_gateway(target.start(target.plan(launch)), line.update)
     if trial.problem:
         verb = "call" if launch.url else "start"
         raise ConfigError(
@@ -185,11 +187,6 @@ def _checked(
     removed = replacement.removed({one.name for one in trial.servers or () if one.is_up})
     _tell_kept(trial, replacement, removed, title)
     return target.plan(launch, removed)
-
-
-def _tell_starting(names: list[str]) -> None:
-    show(f"Waiting for {', '.join(names)}.")
-    sys.stdout.flush()
 
 
 def _tell_servers(trial: Trial, launch: Launch, target: _Target) -> None:

@@ -20,6 +20,7 @@ from tooldrawer.errors import ConfigError
 from tooldrawer.gateway.tokens import Tokens
 
 _SCHEMES = ("http://", "https://")
+_EXAMPLE = "http://127.0.0.1:8765/mcp"
 _FILLED = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)")
 _SCOPE_PATH = re.compile(r".*/mcp/(?P<scope>[^/]+)/?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -97,8 +98,7 @@ def launch_http(
             "leave --http out."
         )
     http = options.address
-    if not http.startswith(_SCHEMES):
-        raise ConfigError(f"--http is {http!r}, expected an address that begins with http://.")
+    _check_address(http)
     address = http.rstrip("/")
     if scope is not None and not address.endswith("/mcp"):
         raise ConfigError(f"--http is {http!r}; with --scope it has to end in /mcp.")
@@ -109,6 +109,21 @@ def launch_http(
         token=token,
         token_variable=options.token_variable,
     )
+
+
+def _check_address(http: str) -> None:
+    if not http.startswith(_SCHEMES):
+        raise ConfigError(f"--http is {http!r}, expected an address that begins with http://.")
+    try:
+        parts = urlsplit(http)
+        # Only reading the port finds out whether it is a number up to 65535.
+        is_address = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or not http.isprintable() or " " in http:
+        raise ConfigError(
+            f"--http is {http!r}, which is not a valid address; expected one such as {_EXAMPLE}."
+        )
 
 
 def _check_token(place: Place, options: HttpOptions) -> None:

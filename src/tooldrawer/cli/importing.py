@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from tooldrawer.cli.call_row import counted
 from tooldrawer.cli.opening import JsonOption
 from tooldrawer.cli.output import notice, show, show_json, table
 from tooldrawer.clients import change
@@ -13,12 +14,16 @@ from tooldrawer.clients.folders import Folders
 from tooldrawer.clients.known import client_named
 from tooldrawer.clients.server_file import text_of
 from tooldrawer.clients.taken import Found, Search, find_servers, servers_of
-from tooldrawer.clients.takeover import Takeover, take_over
+from tooldrawer.clients.takeover import Taken, Takeover, take_over
 from tooldrawer.config.appending import with_servers, written_servers
 from tooldrawer.config.secret_file import SecretFile
+from tooldrawer.config.sentences import key_shown
+from tooldrawer.config.server_names import SERVER_NAME_WORDS, is_server_name
 from tooldrawer.config.trust_decisions import SERVERS_KEY
 from tooldrawer.config.trust_items import read_items
 from tooldrawer.config.variables import known_variables
+from tooldrawer.config.words import quoted
+from tooldrawer.errors import ConfigError
 from tooldrawer.trust import TrustStore
 from tooldrawer.upstream.spec import UpstreamSpec
 
@@ -47,23 +52,30 @@ def import_servers(
     takeover = take_over(search.found, served=served, with_secrets=with_secrets, known=known)
     secrets = SecretFile()
     if write is not None:
-        new = with_servers(text or "", [one.spec for one in takeover.taken], name=str(write))
-        secrets.add(takeover.secrets)
-        if takeover.taken:
-            before = None if text is None else text.encode()
-            change.write(write, new.encode(), before=before, is_undoable=False)
-            _trust(write, {one.spec.name for one in takeover.taken})
+        _write_servers(write, text, takeover, secrets)
         known = known_variables()
     if json:
         show_json(_facts(takeover, write, known))
-        return
-    if not search.found:
-        show("No MCP servers were found in the lists of other programs.")
-        return
-    _show(takeover)
-    _tell(takeover, write)
-    if write is not None:
-        _tell_variables(takeover, secrets, known)
+    elif search.found:
+        _show(takeover)
+        _tell(takeover, write)
+        if write is not None:
+            _tell_variables(takeover, secrets, known)
+    elif not search.broken:
+        place = "in the lists of other programs" if source is None else f"in {source}"
+        show(f"No MCP servers were found {place}.")
+    if _is_failed(search, source):
+        raise typer.Exit(2)
+
+
+def _write_servers(file: Path, text: str | None, takeover: Takeover, secrets: SecretFile) -> None:
+    """Add the servers to the file, whose text is `text`, and their secrets to the secret file."""
+    new = with_servers(text or "", [one.spec for one in takeover.taken], name=str(file))
+    secrets.add(takeover.secrets)
+    if takeover.taken:
+        before = None if text is None else text.encode()
+        change.write(file, new.encode(), before=before, is_undoable=False)
+        _trust(file, {one.spec.name for one in takeover.taken})
 
 
 def _trust(file: Path, names: set[str]) -> None:
@@ -72,13 +84,25 @@ def _trust(file: Path, names: set[str]) -> None:
     TrustStore().add(item for item in read_items(file) if item.path in entries)
 
 
+def _is_failed(search: Search, source: str | None) -> bool:
+    """Of all clients a broken list hides only its own servers, unless that leaves none at all."""
+    return bool(search.broken) and (source is not None or not search.found)
+
+
 def _search(source: str | None) -> Search:
     folders = Folders.of_this_machine()
     if source is None:
         return find_servers(folders)
-    if source.endswith(_FILES) or Path(source).is_file():
-        return servers_of(Path(source), folders)
-    return find_servers(folders, [client_named(source)])
+    path = Path(source)
+    if source.endswith(_FILES) or path.name != source or path.is_file():
+        return servers_of(path, folders)
+    try:
+        client = client_named(source)
+    except ConfigError as error:
+        if path.exists():
+            return servers_of(path, folders)
+        raise ConfigError(f"{error} There is no file of that name here, either.") from error
+    return find_servers(folders, [client])
 
 
 def _target(write: Path | None) -> tuple[str | None, list[UpstreamSpec]]:
@@ -93,14 +117,30 @@ def _target(write: Path | None) -> tuple[str | None, list[UpstreamSpec]]:
 def _show(takeover: Takeover) -> None:
     rows = [
         (one.spec.name, source.reach, source.title, _short(source.path))
-        for one in takeover.taken
+        for one in (*takeover.taken, *takeover.there)
         for source in one.sources
     ]
-    rows += [(one.spec.name, one.reach, one.title, _short(one.path)) for one in takeover.there]
     if rows:
         table(("server", "command or host", "client", "file"), rows)
     for one in takeover.left_out:
-        notice(f"{one.path}: {one.spec.name} is left out: {one.left_out}.")
+        notice(f"{_short(one.path)}: {one.spec.name} is left out: {one.left_out}.")
+    for one in takeover.taken:
+        for source in one.sources:
+            _tell_changes(one, source)
+
+
+def _tell_changes(one: Taken, source: Found) -> None:
+    """Say in a line each what is not as in the client's list: the name, and settings."""
+    path, given, name = _short(source.path), source.spec.name, one.spec.name
+    if not is_server_name(given):
+        notice(f"{path}: {quoted(given)} is called {name} here; a name has {SERVER_NAME_WORDS}.")
+    elif given != one.sources[0].spec.name:
+        notice(f"{path}: {given} is the same server as {name}, and is taken over once.")
+    elif given != name:
+        notice(f"{path}: {given} is called {name} here; another server has that name.")
+    if source.unused:
+        keys = ", ".join(key_shown((key,)) for key in source.unused)
+        notice(f"{path}: settings of {quoted(given)} that are not taken over: {keys}.")
 
 
 def _short(path: Path) -> str:
@@ -115,9 +155,13 @@ def _tell(takeover: Takeover, write: Path | None) -> None:
     if write is None:
         show("Take them over with --write tooldrawer.yaml.")
         return
-    count = len(takeover.taken)
-    was_there = f"; {len(takeover.there)} were there already" if takeover.there else ""
-    show(f"{count} servers were added to {write}{was_there}.")
+    added, there = len(takeover.taken), len(takeover.there)
+    was_there = f"; {there} {_was(there)} there already" if there else ""
+    show(f"{counted(added, 'server')} {_was(added)} added to {write}{was_there}.")
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _tell_variables(takeover: Takeover, secrets: SecretFile, known: Mapping[str, str]) -> None:
@@ -148,7 +192,7 @@ def _facts(takeover: Takeover, write: Path | None, known: Mapping[str, str]) -> 
             }
             for one in takeover.taken
         ],
-        "there": [_source(one) for one in takeover.there],
+        "there": [_source(source) for one in takeover.there for source in one.sources],
         "left_out": [{**_source(one), "reason": one.left_out} for one in takeover.left_out],
         "variables": [
             {"name": name, "for": use, "is_set": bool(known.get(name))}
@@ -159,4 +203,9 @@ def _facts(takeover: Takeover, write: Path | None, known: Mapping[str, str]) -> 
 
 
 def _source(one: Found) -> dict[str, object]:
-    return {"name": one.spec.name, "client": one.title, "file": str(one.path)}
+    return {
+        "name": one.spec.name,
+        "client": one.title,
+        "file": str(one.path),
+        "unused": list(one.unused),
+    }

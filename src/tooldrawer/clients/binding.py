@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tooldrawer.clients.secrets import has_place
+from tooldrawer.config.client_places import literal
 from tooldrawer.upstream.spec import UpstreamSpec
 
 _PLACE = re.compile(r"\$\$|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-[^{}]*)?\}")
@@ -34,9 +35,30 @@ def bind(client: UpstreamSpec, served: UpstreamSpec) -> Binding:
     return Binding(values=values, differing=tuple(differing))
 
 
+def fill_known(spec: UpstreamSpec, known: Mapping[str, str]) -> UpstreamSpec:
+    """Put the values of known variables into an entry; its texts stay as our own file has them."""
+
+    def fill(text: str) -> str:
+        return _PLACE.sub(lambda place: _known_text(place, known), text)
+
+    return replace(
+        spec,
+        command=fill(spec.command),
+        args=tuple(map(fill, spec.args)),
+        env={name: fill(text) for name, text in spec.env.items()},
+        url=fill(spec.url),
+        headers={name: fill(text) for name, text in spec.headers.items()},
+    )
+
+
 def plain_text(text: str) -> str:
     """Return a text of `tooldrawer.yaml` without places as it is after filling."""
     return text.replace("$$", "$")
+
+
+def _known_text(place: re.Match[str], known: Mapping[str, str]) -> str:
+    value = known.get(place["name"] or "")
+    return literal(value) if value else place.group()
 
 
 def _captured(pattern: str | None, text: str) -> dict[str, str] | None:

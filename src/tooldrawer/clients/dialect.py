@@ -25,6 +25,8 @@ class Dialect:
     """An entry in the words of `mcpServers` files; nothing when it is no entry."""
     gateway: Callable[[Launch], Entry]
     """The entry of the gateway."""
+    own_keys: frozenset[str] = frozenset()
+    """Keys of this client that `standard` translates."""
     is_filled: bool = True
     """Whether the client fills `${NAME}`."""
 
@@ -197,5 +199,25 @@ CLAUDE_DESKTOP = Dialect(standard=_as_it_is, gateway=_claude_desktop)
 CURSOR = Dialect(standard=_as_it_is, gateway=_cursor)
 CLAUDE_CODE = Dialect(standard=_as_it_is, gateway=_claude_code)
 GEMINI = Dialect(standard=_gemini_entry, gateway=_gemini)
-CODEX = Dialect(standard=_codex_entry, gateway=_codex, is_filled=False)
-OPENCODE = Dialect(standard=_opencode_entry, gateway=_opencode, is_filled=False)
+CODEX = Dialect(
+    standard=_codex_entry,
+    gateway=_codex,
+    own_keys=frozenset(
+        {
+            "http_headers",
+            "env_http_headers",
+            "bearer_token_env_var",
+            "env_vars",
+            "tool_timeout_sec",
+            "enabled_tools",
+            "disabled_tools",
+        }
+    ),
+    is_filled=False,
+)
+OPENCODE = Dialect(
+    standard=_opencode_entry,
+    gateway=_opencode,
+    own_keys=frozenset({"environment"}),
+    is_filled=False,
+)

@@ -52,7 +52,7 @@ class JsonFile:
                 return None
             if not isinstance(node.value, dict):
                 line, key = self._json.line(keys[:length]), key_shown(keys[:length])
-                raise ConfigError(f"{self._name}:{line}: {key} is no object; expected one.")
+                raise ConfigError(f"{self._name}:{line}: {key} is not an object; expected one.")
         return cast("JsonObject", cast("Node", self._json.node(keys)).value)
 
     def edited(self, keys: tuple[str, ...], changes: Mapping[str, Json]) -> str:

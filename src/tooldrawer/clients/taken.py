@@ -13,7 +13,7 @@ from tooldrawer.clients.known import CLIENTS, EVERY, Client, Keys, Place
 from tooldrawer.clients.server_file import ServerFile, server_file, text_of
 from tooldrawer.config.client_places import rewritten
 from tooldrawer.config.document import Path as KeyPath
-from tooldrawer.config.entry import EntryReader
+from tooldrawer.config.entry import EntryReader, unused_keys
 from tooldrawer.config.itself import is_gateway
 from tooldrawer.config.sentences import key_shown
 from tooldrawer.errors import ConfigError
@@ -21,7 +21,7 @@ from tooldrawer.tool import Json
 from tooldrawer.upstream.spec import UpstreamSpec
 
 _LISTS: tuple[Keys, ...] = (("mcpServers",), ("servers",), ("mcp_servers",))
-_ITSELF = "is this gateway itself"
+_ITSELF = "it is this gateway itself"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,8 @@ class Found:
     path: Path
     left_out: str = ""
     """Why it cannot be used; empty when it can."""
+    unused: tuple[str, ...] = ()
+    """Keys of its entry that mean nothing here."""
 
     @property
     def reach(self) -> str:
@@ -101,8 +103,16 @@ def read_entry(client: Client, name: str, entry: Json, path: Path, at: KeyPath =
         key = key_shown(first.path[len(at) :]) if len(first.path) > len(at) else "it"
         reason = f"{key} {first.text}"
     elif not spec.command and not spec.url:
-        reason = "has neither a command nor a url"
-    return Found(spec=spec, title=client.title, path=path, left_out=reason)
+        reason = "it has neither a command nor a url"
+    own_keys = client.dialect.own_keys
+    unused = unused_keys(own, spec) if isinstance(own, dict) else ()
+    return Found(
+        spec=spec,
+        title=client.title,
+        path=path,
+        left_out=reason,
+        unused=tuple(key for key in unused if key not in own_keys),
+    )
 
 
 def _readers(path: Path, folders: Folders) -> tuple[Client, ...]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from tooldrawer.clients.binding import bind, plain_text
+from tooldrawer.clients.binding import bind, fill_known, plain_text
 from tooldrawer.clients.same import same_server
 from tooldrawer.clients.secrets import (
     has_place,
@@ -36,8 +36,8 @@ class Takeover:
     """What is taken over, what is not, and what a person has to set first."""
 
     taken: tuple[Taken, ...]
-    there: tuple[Found, ...]
-    """Served already."""
+    there: tuple[Taken, ...]
+    """Served already, as our file has them."""
     left_out: tuple[Found, ...]
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names of variables, and what each is for."""
@@ -60,8 +60,8 @@ def take_over(
     for one in found:
         (left_out if one.left_out else usable).append(one)
     ours, values = list(served), known or {}
-    there = [one for one in usable if any(same_server(one.spec, other) for other in ours)]
-    groups = _merged(one for one in usable if one not in there)
+    there, new = _divide(usable, ours, values)
+    groups = _merged(new)
     names = _unique(groups, taken=[spec.name for spec in ours])
     asked = _needed(group[0].spec for group in groups)
     hiding = _Hiding(is_off=with_secrets, asked=asked, known=values)
@@ -70,15 +70,42 @@ def take_over(
         for name, group in zip(names, groups, strict=True)
     )
     pairs = [(source, one.spec) for one in taken for source in one.sources]
-    pairs += [(one, other) for one in there for other in ours if same_server(one.spec, other)]
+    pairs += [(source, one.spec) for one in there for source in one.sources]
     secrets = {} if with_secrets else {**_bound(pairs, values), **hiding.secrets}
     return Takeover(
         taken=taken,
-        there=tuple(there),
+        there=there,
         left_out=tuple(left_out),
         variables=_needed(one.spec for one in taken),
         secrets=secrets,
     )
+
+
+def _divide(
+    found: Iterable[Found], ours: list[UpstreamSpec], known: Mapping[str, str]
+) -> tuple[tuple[Taken, ...], list[Found]]:
+    """Return the servers of `ours` that were found, and what is not among them."""
+    filled = [fill_known(spec, known) for spec in ours]
+    sources: dict[int, list[Found]] = {}
+    new: list[Found] = []
+    for one in found:
+        spec = fill_known(one.spec, known)
+        # An imported server may have another name, and variables for its secrets: under two names
+        # only their values tell that both are one.
+        at = next(
+            (
+                at
+                for at, other in enumerate(ours)
+                if same_server(one.spec, other) or same_server(spec, filled[at])
+            ),
+            None,
+        )
+        if at is None:
+            new.append(one)
+        else:
+            sources.setdefault(at, []).append(one)
+    there = (Taken(spec=ours[at], sources=tuple(group)) for at, group in sorted(sources.items()))
+    return tuple(there), new
 
 
 def _bound(pairs: Iterable[tuple[Found, UpstreamSpec]], known: Mapping[str, str]) -> dict[str, str]:

@@ -61,7 +61,7 @@ class TomlFile:
             if value is None:
                 return None
             if not isinstance(value, dict):
-                raise ConfigError(f"{self._name}: {key_shown(keys)} is no table; expected one.")
+                raise ConfigError(f"{self._name}: {key_shown(keys)} is not a table; expected one.")
         return cast("JsonObject", value)
 
     def edited(self, keys: tuple[str, ...], changes: Mapping[str, Json]) -> str:

@@ -168,6 +168,18 @@ def is_off(entry: dict[str, Json]) -> bool:
     return entry.get("disabled") is True or entry.get("enabled") is False
 
 
+def unused_keys(entry: dict[str, Json], spec: UpstreamSpec) -> tuple[str, ...]:
+    """Return the keys of an entry that have a value and of which nothing is in its `spec`."""
+    url_key = next((key for key in _URLS if entry.get(key) is not None), "url")
+    own = (url_key, "headers") if spec.url else ("command", "args", "env", "cwd")
+    used = {*own, "type", "timeout", "disabled", "enabled", *_ALLOWED, *_DENIED}
+    return tuple(key for key, value in entry.items() if key not in used and not _is_empty(value))
+
+
+def _is_empty(value: Json) -> bool:
+    return value is None or value in ("", [], {})
+
+
 def _lacking(word: str, *, is_remote: bool) -> str:
     if not word:
         return "has neither a command nor a url, expected one of the two"
