@@ -81,8 +81,7 @@ class Language:
                 key = self._key(word)
                 if code != ENGLISH or key != self._key(english):
                     meanings.setdefault(key, []).append((place, row, english))
-                    as_written = " ".join(_WORD.findall(_composed(word)))
-                    written.setdefault(as_written, []).append((place, row, english))
+                    written.setdefault(_written(word), []).append((place, row, english))
         for word in map(_composed, fillers):
             written.pop(word, None)
         self._meanings = {key: _likeliest(found) for key, found in meanings.items()}
@@ -236,6 +235,8 @@ def _is_quoted(script: re.Pattern[str], words: Sequence[str]) -> bool:
 
 
 def _likeliest(found: Sequence[_Meaning]) -> tuple[str, ...]:
+    if len(found) == 1:  # true of most words
+        return (found[0][2],)
     # The nearer to the front of its line, the more a word means just that.
     return tuple(dict.fromkeys(english for _, _, english in sorted(found)))[:_MOST_MEANINGS]
 
@@ -246,7 +247,15 @@ def _evidence(one: Language, words: Sequence[str]) -> int:
 
 def _words(text: str) -> list[str]:
     """The words of a text as dictionaries are keyed."""
-    return _WORD.findall(folded(text).casefold())
+    plain = folded(text).casefold()
+    # Most entries of the dictionaries are one word; letters alone always match as a whole.
+    return [plain] if plain.isalpha() else _WORD.findall(plain)
+
+
+def _written(phrase: str) -> str:
+    """A phrase as it is written: its words with their accents, one space between them."""
+    composed = _composed(phrase)
+    return composed if composed.isalpha() else " ".join(_WORD.findall(composed))
 
 
 def _composed(text: str) -> str:
@@ -258,6 +267,8 @@ def _composed(text: str) -> str:
 
 
 def _joined(words: Sequence[str]) -> str:
+    if len(words) == 1:
+        return words[0]
     return ("" if any(map(_TOGETHER.match, words)) else " ").join(words)
 
 
