@@ -84,7 +84,7 @@ REQUIREMENTS = {
     "DSP-7": Requirement("A turn's calls run concurrently or in turn; the order is kept."),
     "DSP-8": Requirement("Time limits, cancellation and result limits with a way to read on."),
     "DSP-9": Requirement("A refusal tells the model its next step."),
-    "DSP-10": Requirement("Evaluating untrusted input is bounded in advance.", gap="messages of up to 64 MB are parsed whole on the event loop, so one page of a list can take gigabytes"),
+    "DSP-10": Requirement("Evaluating untrusted input is bounded in advance.", gap="a message of up to 64 MB and 1,000,000 values is parsed whole on the event loop, which takes up to half a second"),
     "DSP-11": Requirement("Timeout messages state accurately whether the work stopped."),
     "DSP-12": Requirement("Grants belong to the principal and scope that were asked."),
     "AF-1": Requirement("A closed set of events with time, session, scope, tool, duration, tokens."),

@@ -79,6 +79,7 @@ def test_the_table_names_fastmcp_as_left_out_only_when_it_was() -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # the benchmark never runs on another one
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_legs_take_turns_and_every_answer_is_the_servers(tmp_path: Path, mode: str) -> None:
     with Room(tmp_path) as room:

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cli.agent.pipes import piped
-from tests.cli.gateways import gateway, user
+from tests.cli.gateways import gateway, request, user
 from tests.cli.shell import Ran, Shell
 from tests.models.script import Say
 from tests.models.server import scripted
+from tooldrawer import Grants
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_ECHO = {"command": sys.executable, "args": ["-m", "tooldrawer.bench.peers.echo"]}
+_SERVER = {"command": sys.executable, "args": [str(ROOT / "tests/newuser/notes_server.py")]}
+"""A server on the standard library alone: the SDK takes longer to import than most commands."""
 _INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -60,12 +62,12 @@ def prepare_home(folder: Path) -> Shell:
     """Give a new user two clients with one server, and a configuration with one scope."""
     # A runtime folder of its own: `status` and `watch` must not find gateways of other tests.
     shell = user(Shell(folder))
-    servers = json.dumps({"mcpServers": {"github": _ECHO}})
+    servers = json.dumps({"mcpServers": {"github": _SERVER}})
     shell.write("home/.claude.json", servers)
     shell.write("home/.cursor/mcp.json", servers)
     shell.write(
         "home/tooldrawer/tooldrawer.yaml",
-        f"mcp_servers: {{github: {json.dumps(_ECHO)}}}\n"
+        f"mcp_servers: {{github: {json.dumps(_SERVER)}}}\n"
         "scopes: {triage: {toolsets: [mcp-github]}}\n",
     )
     return shell
@@ -96,7 +98,7 @@ def _run_command(shell: Shell, name: str, words: Sequence[str]) -> None:
         case "status":
             _show_status(shell, words)
         case "approve" | "deny":
-            _answer_approval(shell, words)
+            _approve(shell, words)
         case "connect" if "--http" in words:
             with serve_http(shell) as address:
                 _run_to_end(shell, [re.sub(r"^http://.*", address, word) for word in words])
@@ -133,6 +135,13 @@ def _trust_folder(shell: Shell, words: Sequence[str]) -> None:
     assert ran.code == 0, ran.err
 
 
+def _approve(shell: Shell, words: Sequence[str]) -> None:
+    if {"--list", "--revoke"} & set(words):
+        _list_or_revoke_grant(shell, words)
+    else:
+        _answer_approval(shell, words)
+
+
 def _answer_approval(shell: Shell, words: Sequence[str]) -> None:
     """Answer a waiting call at a terminal, with its id in place of the documented one."""
     with gateway(shell) as running:
@@ -141,6 +150,16 @@ def _answer_approval(shell: Shell, words: Sequence[str]) -> None:
         ran = shell.at_terminal(*given)
     assert ran.code == 0, ran.err
     assert "desk_burn" in ran.out
+
+
+def _list_or_revoke_grant(shell: Shell, words: Sequence[str]) -> None:
+    """Show a grant or take it back, with its id in place of the documented one."""
+    grants = Grants(shell.folder / "data" / "tooldrawer" / "grants.json")
+    grants.add(request({}).tool)
+    ((grant, tool),) = grants.entries()
+    given = [grant.id if re.fullmatch(r"[0-9a-f]{8}", word) else word for word in words]
+    assert tool in _run_to_end(shell, given).out
+    assert bool(grants.entries()) == ("--list" in words)
 
 
 def _run_to_end(shell: Shell, words: Sequence[str]) -> Ran:
