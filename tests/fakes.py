@@ -35,6 +35,12 @@ class ScriptedToolset:
         self.received.append(call)
         return await self._run(tool, call)
 
+    @staticmethod
+    def stops_when_cancelled(tool: Tool) -> bool:
+        """Its functions are coroutines that start nothing else."""
+        del tool
+        return True
+
 
 class ScriptedApprover:
     """Gives the answers of its script, one a question."""

@@ -74,11 +74,6 @@ class FunctionToolset:
         """Call the function with the arguments turned into the types it declares."""
         return await self._prepared[tool.local_name].run(call)
 
-    def stops_when_cancelled(self, tool: Tool) -> bool:
-        """Whether cancelling a call ends the function: the thread of a plain one goes on."""
-        prepared = self._prepared.get(tool.local_name)
-        return prepared is not None and prepared.is_async
-
     def _publish(self, prepared: dict[str, "_Prepared"]) -> None:
         self._prepared = prepared
         self._tools = tuple(item.tool for item in prepared.values())

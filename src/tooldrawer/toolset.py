@@ -18,9 +18,9 @@ def has_known_tools(toolset: "Toolset") -> bool:
 
 
 def stops_when_cancelled(toolset: "Toolset", tool: Tool) -> bool:
-    """Whether the work of a call ends when the call is cancelled; toolsets usually see to that."""
+    """Whether the work of a call ends when the call is cancelled; unknown counts as no."""
     answer = getattr(toolset, "stops_when_cancelled", None)
-    return not callable(answer) or answer(tool) is True
+    return callable(answer) and answer(tool) is True
 
 
 class Toolset(Protocol):
@@ -29,8 +29,9 @@ class Toolset(Protocol):
     One whose `keeps_time` is true ends its calls in time by itself. A server's tool may put a
     question to a person, and only the toolset knows how long that took.
 
-    One that cannot always end its work has a method `stops_when_cancelled(tool) -> bool`, so that
-    a model is not told that something stopped which goes on.
+    One that can guarantee that cancelling a call ends its work has a method
+    `stops_when_cancelled(tool) -> bool`. Without it, a model is told that a call which timed out
+    may still be running.
     """
 
     @property

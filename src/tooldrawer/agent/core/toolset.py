@@ -29,6 +29,8 @@ _LONGEST = 60.0
 """Seconds for everything that is only a matter of files."""
 _OWN_TIME = frozenset({"terminal", "clarify", "delegate_task"})
 """A command has its own limit; a person and a subagent take as long as they take."""
+_STOPPABLE = frozenset({"terminal", "search_files", "clarify", "delegate_task"})
+"""Tools whose work ends with the call; the others run in threads, which cannot be stopped."""
 
 
 class CoreTools:
@@ -80,7 +82,7 @@ class CoreTools:
 
     def stops_when_cancelled(self, tool: Tool) -> bool:
         """Whether the work of a call ends when the call is cancelled."""
-        return self._functions.stops_when_cancelled(tool)
+        return tool.local_name in _STOPPABLE
 
 
 def _work(workplace: Workplace) -> Iterator[Function]:
