@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.cli.fork_server import ForkedProcess
 from tooldrawer.config.trust_items import read_items
 from tooldrawer.trust import TrustStore
 
@@ -112,21 +113,32 @@ class Shell:
         at_terminal: bool = False,
     ) -> "Generator[subprocess.Popen[str]]":
         """Start `tooldrawer`; it does not outlive the block."""
-        with subprocess.Popen(
-            [*COMMAND, *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            encoding="utf-8",
-            start_new_session=at_terminal,
-            preexec_fn=_take_terminal if at_terminal else _interruptible,
-        ) as process:
+        options = {
+            "cwd": self.folder,
+            "env": self.environment,
+            "stdin": stdin,
+            "stdout": stdout,
+            "stderr": stderr,
+            "encoding": "utf-8",
+        }
+        with self._start(arguments, options, at_terminal=at_terminal) as process:
             try:
                 yield process
             finally:
                 process.kill()
+
+    def _start(
+        self, arguments: Sequence[str], options: dict[str, Any], *, at_terminal: bool
+    ) -> "subprocess.Popen[str]":
+        needs_new_interpreter = any(name.startswith("PYTHON") for name in self.variables)
+        if sys.platform == "linux" and not needs_new_interpreter:
+            return ForkedProcess(arguments, takes_terminal=at_terminal, **options)
+        return subprocess.Popen(
+            [*COMMAND, *arguments],
+            start_new_session=at_terminal,
+            preexec_fn=_take_terminal if at_terminal else _interruptible,
+            **options,
+        )
 
     def asked(self, *arguments: str, answers: Sequence[str]) -> Ran:
         """Run `tooldrawer` in a terminal, and type one answer at each question."""
