@@ -116,6 +116,7 @@ class Drawer:
         grants: Grants | None = None,
         adjust: Callable[[Config], Config] = lambda config: config,
         trust: "Trust | None" = None,
+        clock: Callable[[], float] = time,
     ) -> Self:
         """A drawer whose file is watched: a change is applied before the next turn or call.
 
@@ -127,12 +128,14 @@ class Drawer:
         `tooldrawer trust` is used of it (`trust="recorded"`). A path is trusted (`"file"`), but not
         the `.mcp.json` beside it; `"all"` trusts both.
 
+        `clock` says for how long a file that only lost its end has stayed unchanged.
+
         Raises:
             ConfigError: The file is missing, or wrong elsewhere than in a server's entry.
         """
         trust = trust or ("recorded" if path is None else "file")
         found = configuration.find() if path is None else Path(path)
-        file = configuration.WatchedFile(found.absolute())
+        file = configuration.WatchedFile(found.absolute(), clock=clock)
         read = partial(configuration.gather, file.path, trust=trust)
         drawer = cls(
             toolsets,
@@ -244,21 +247,24 @@ class Drawer:
         # settings that were already taken back.
         with self._reloading:
             stamp = file.stamp()
-            if stamp == file.seen:
+            if not file.needs_reading(stamp):
                 return
             before = self.config
             try:
-                text = file.check_complete()
+                texts = file.check_complete()
                 config = self._read()
                 if file.stamp() != stamp:  # it is being written: the next turn or call looks again
                     return
+                file.check_settled(texts)
                 config, kept = _keep_running(config, before)
                 if self._pool is not None:
                     _import_upstream(config)
                 self._apply(config)
-                file.applied, error = text, describe_kept(kept)
+                file.applied, error = texts, describe_kept(kept)
             except ToolDrawerError as wrong:
                 error = describe_rejected(str(wrong))
+                if (stamp, error) == (file.seen, self.mistake):  # incomplete as before
+                    return
             file.seen, self.mistake = stamp, error
             disabled = self.config.disabled
             self._report_disabled(spec for spec in disabled if spec not in before.disabled)

@@ -213,6 +213,8 @@ def list_keys(kind: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
 
 
 APPROVALS = "approvals: {ask: ['*delete*']}\n"
+LONG_AFTER = 4e9
+"""A file that lost its end is not applied before it has stayed so for some seconds."""
 
 
 @requirement("CFG-5")
@@ -231,7 +233,7 @@ async def test_rules_of_a_trusted_folder_are_not_loosened_at_run_time(
 ) -> None:
     path = write(CLOCK + APPROVALS)
     trust(path)
-    drawer = Drawer.from_config(toolsets=[desk])
+    drawer = Drawer.from_config(toolsets=[desk], clock=lambda: LONG_AFTER)
     before = drawer.config.guardrails
     write(CLOCK + change)
     with anyio.fail_after(60):
