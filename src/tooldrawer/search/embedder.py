@@ -1,15 +1,13 @@
 """What turns texts into vectors, and the one that ships with the package."""
 
-import atexit
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import cache
-from threading import Condition
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tooldrawer.search.daemon_threads import hold_exit
 from tooldrawer.search.model_files import checksums, read_model_file
 from tooldrawer.search.runtime import load_runtime
 from tooldrawer.search.wordpiece import WordPiece
@@ -18,7 +16,6 @@ Vectors = NDArray[np.float32]
 
 _QUERY_PIECES = 32
 _TOOL_PIECES = 64
-_PATIENCE = 5.0
 _WEIGHTS = "encoder.onnx"
 _BATCH = 8
 """About a tenth of a second: what a program that ends soon has read is there for the next one."""
@@ -46,42 +43,6 @@ class Embedder(Protocol):
         ...
 
 
-class _Exit:
-    """Holds up the end of the process while a thread is in the model's runtime.
-
-    Python ends daemon threads where they are, and C++ code that is ended so aborts the process.
-    """
-
-    def __init__(self) -> None:
-        self._changed = Condition()
-        self._inside = 0
-        self._is_closed = False
-        atexit.register(self.close)
-
-    @contextmanager
-    def held_up(self) -> "Generator[None]":
-        """For the time that a text or the weights take."""
-        with self._changed:
-            if self._is_closed:
-                raise RuntimeError("the process is ending")
-            self._inside += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._inside -= 1
-                self._changed.notify_all()
-
-    def close(self) -> None:
-        """Let nobody in any more, and wait until everybody is out."""
-        with self._changed:
-            self._is_closed = True
-            self._changed.wait_for(lambda: not self._inside, _PATIENCE)
-
-
-_exit = _Exit()
-
-
 class Encoder:
     """The transformer in the package: 6 layers, 8-bit weights, on one core.
 
@@ -98,14 +59,15 @@ class Encoder:
             ImportError: The runtime is not installed.
             ModelFileChanged: A file of the model is not the one that was packaged.
         """
-        runtime = load_runtime()
+        with hold_exit():
+            runtime = load_runtime()
         options = runtime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         # What was compared with its checksum is what is loaded: from memory, not from the file.
         content = {name: read_model_file(name) for name in checksums()}
-        with _exit.held_up():
+        with hold_exit():
             self._session = runtime.InferenceSession(
                 content[_WEIGHTS], options, providers=["CPUExecutionProvider"]
             )
@@ -124,7 +86,7 @@ class Encoder:
         rows: list[Vectors] = []
         for text in texts:
             ids = np.array([self._pieces.ids(text, most=most)], dtype=np.int64)
-            with _exit.held_up():
+            with hold_exit():
                 rows.append(self._session.run(None, {"ids": ids, "mask": np.ones_like(ids)})[0][0])
         return np.array(rows, dtype=np.float32)
 

@@ -23,6 +23,7 @@ from urllib.request import (
 import numpy as np
 
 from tooldrawer.errors import ConfigError, EndpointFailed
+from tooldrawer.search.daemon_threads import release_exit
 from tooldrawer.search.embedder import Vectors
 from tooldrawer.search.spec import EndpointSpec
 
@@ -132,7 +133,10 @@ class Endpoint:
         request = Request(self._address, json.dumps(asked).encode("ascii"), headers)
         until = monotonic() + spec.timeout
         try:
-            with self._opener.open(request, timeout=spec.timeout) as response:
+            with (
+                release_exit(),
+                self._opener.open(request, timeout=spec.timeout) as response,
+            ):
                 return self._received(response, most=_MOST_BYTES * len(texts), until=until)
         except HTTPError as error:
             with error:

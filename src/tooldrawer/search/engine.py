@@ -5,13 +5,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
-from threading import Event, Lock, Thread
+from functools import partial
+from threading import Event, Lock
 from time import monotonic
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from tooldrawer.catalog import Catalog
 from tooldrawer.errors import ModelFileChanged
+from tooldrawer.search.daemon_threads import release_exit, start_daemon_thread
 from tooldrawer.search.index import Hit
 from tooldrawer.search.recipe import EVERYTHING, Recipe
 from tooldrawer.tool import Tool
@@ -168,8 +170,7 @@ class SearchEngine:
         return entry
 
     def _start(self, entry: "_Entry") -> None:
-        name = "tooldrawer-vectors"
-        Thread(target=self._complete, args=(entry,), daemon=True, name=name).start()
+        start_daemon_thread(partial(self._complete, entry), name="tooldrawer-vectors")
 
     def _complete(self, entry: "_Entry") -> None:
         """Load what an index does without at first. Runs in a thread of its own."""
@@ -284,7 +285,8 @@ class _Entry:
 
     def wait_until_due(self, clock: Callable[[], float]) -> None:
         """Wait until the vectors are there, or cannot be had, or enough time has passed."""
-        self._done.wait(max(self._due - clock(), 0.0))
+        with release_exit():
+            self._done.wait(max(self._due - clock(), 0.0))
 
     def wait(self, progress: Progress) -> None:
         """Wait until the vectors are there, or cannot be had."""

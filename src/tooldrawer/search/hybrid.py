@@ -8,6 +8,7 @@ import numpy as np
 
 from tooldrawer.errors import ModelFileChanged
 from tooldrawer.search.bm25 import BM25, Floats
+from tooldrawer.search.daemon_threads import check_exit
 from tooldrawer.search.embedder import Embedder, Vectors
 from tooldrawer.search.fusion import (
     FEATURES,
@@ -56,6 +57,7 @@ _dictionaries = Lock()
 def load_dictionaries() -> None:
     """Load what queries in Latin letters need, so that no later query waits for it."""
     for code in (ENGLISH, *LATIN):
+        check_exit()
         with _dictionaries:
             language(code)
 

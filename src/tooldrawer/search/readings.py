@@ -1,10 +1,11 @@
 """The words of known tools, kept for the next start: server by server."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 
+from tooldrawer.search.daemon_threads import check_exit
 from tooldrawer.search.segment import Segment
 from tooldrawer.search.vectors import Shelf
 from tooldrawer.tool import Tool
@@ -22,7 +23,7 @@ class Readings:
         for tool in tools:
             groups.setdefault(tool.source, []).append(tool)
         if self._shelf is None or not groups:
-            return Segment.over(tool for group in groups.values() for tool in group)
+            return Segment.over(_until_exit(tool for group in groups.values() for tool in group))
         contents = {_content(group): group for group in groups.values()}
         known = self._shelf.read(_version(), list(contents))
         made: dict[bytes, bytes] = {}
@@ -30,12 +31,18 @@ class Readings:
         for content, group in contents.items():
             segment = _known(group, known, content)
             if segment is None:
-                segment = Segment.over(group)
+                segment = Segment.over(_until_exit(group))
                 made[content] = segment.packed()
             segments.append(segment)
         if made:
             self._shelf.write(_version(), made.items())
         return Segment.joined(segments)
+
+
+def _until_exit(tools: Iterable[Tool]) -> Iterator[Tool]:
+    for tool in tools:
+        check_exit()
+        yield tool
 
 
 def _known(tools: Sequence[Tool], known: Mapping[bytes, bytes], content: bytes) -> Segment | None:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
-from threading import Thread
 from typing import TypeVar
 
 import anyio
@@ -14,6 +13,7 @@ from anyio.lowlevel import RunVar, current_token
 
 from tooldrawer.catalog import Catalog
 from tooldrawer.errors import ToolDrawerError, ToolFailed
+from tooldrawer.search.daemon_threads import release_exit, start_daemon_thread
 from tooldrawer.search.engine import SearchEngine
 from tooldrawer.search.index import Hit
 
@@ -36,9 +36,9 @@ async def run_search(engine: SearchEngine, catalog: Catalog, query: str, limit: 
 
 
 async def _run_in_daemon_thread(work: Callable[[], Value]) -> Value:
-    """Run `work` in a thread that neither a cancelled caller nor the end of the process waits for.
+    """Run `work` in a thread that a cancelled caller does not wait for.
 
-    A process waits for anyio's own worker threads before it ends.
+    The end of the process waits for its next pause only; for anyio's threads it waits to the end.
     """
     done, token = anyio.Event(), current_token()
     result = Future[Value]()
@@ -48,11 +48,11 @@ async def _run_in_daemon_thread(work: Callable[[], Value]) -> Value:
             result.set_result(work())
         except BaseException as error:  # noqa: BLE001  it is raised again where the search waits
             result.set_exception(error)
-        with suppress(anyio.RunFinishedError):
+        with suppress(anyio.RunFinishedError), release_exit():
             anyio.from_thread.run_sync(done.set, token=token)
 
     async with _limiter():
-        Thread(target=run, daemon=True, name="tooldrawer-search").start()
+        start_daemon_thread(run, name="tooldrawer-search")
         await done.wait()
     return result.result()
 

@@ -13,6 +13,7 @@ from time import time
 
 from platformdirs import user_cache_path
 
+from tooldrawer.search.daemon_threads import check_exit
 from tooldrawer.search.document import passage
 from tooldrawer.search.embedder import Embedder
 from tooldrawer.search.vector_table import STORED, VectorTable
@@ -178,6 +179,7 @@ class VectorStore:
         # Each batch is stored at once: a process that is killed loses one at most.
         size = self.embedder.batch
         for start in range(0, len(missing), size):
+            check_exit()
             progress(len(missing) - start)
             some = missing[start : start + size]
             with self._lock:
