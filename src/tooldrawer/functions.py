@@ -1,17 +1,17 @@
 """Python functions as a toolset: the schema from type hints and docstring."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
-import anyio.to_thread
 import docstring_parser
 
 from tooldrawer.call import ToolCall, ToolResult, thawed
 from tooldrawer.errors import InvalidArguments, UnsupportedFunction
+from tooldrawer.function_results import run_function
 from tooldrawer.tool import NO_PARAMETERS, Json, JsonObject, Tool
 
 if TYPE_CHECKING:
@@ -42,12 +42,23 @@ class FunctionToolset:
     def __init__(
         self, name: str, functions: Iterable[Function | Callable[..., object]] = ()
     ) -> None:
+        """Offer `functions`, each under its own name.
+
+        Raises:
+            UnsupportedFunction: A model cannot call one of them, or two have the same name.
+        """
         self.name = name
         self._prepared: dict[str, _Prepared] = {}
         self._tools: tuple[Tool, ...] = ()
         self._lock = Lock()
         for function in functions:
-            self.add(function)
+            before = set(self._prepared)
+            added = self.add(function).name
+            if added in before:
+                raise UnsupportedFunction(
+                    f"The toolset {name!r} was given two functions named {added!r}. Give one of "
+                    'them another name with Function(..., name="...").'
+                )
 
     def add(self, function: Function | Callable[..., object]) -> Tool:
         """Offer one more function, or another in place of the one of its name.
@@ -89,7 +100,7 @@ class _Prepared:
             getattr(self._call, "__call__", None)  # noqa: B004  an object with an async __call__
         )
         name = function.name or _require_name(self._call)
-        documentation = docstring_parser.parse(inspect.getdoc(_underlying(self._call)) or "")
+        documentation = docstring_parser.parse(_docstring(self._call))
         try:
             self._reader = _reader(self._call)
             schema = _schema(self._reader, documentation)
@@ -115,11 +126,7 @@ class _Prepared:
             complaint = _complaint(call.name, cast("pydantic.ValidationError", error))
             raise InvalidArguments(complaint) from error
         bound = partial(self._call, *positional, **named)
-        if self.is_async:
-            value = await cast("Awaitable[object]", bound())
-        else:
-            value = await anyio.to_thread.run_sync(bound, abandon_on_cancel=True)
-        return _result(value)
+        return await run_function(bound, is_async=self.is_async, name=call.name)
 
 
 def _reader(function: Callable[..., object]) -> "pydantic.TypeAdapter[Any]":
@@ -152,6 +159,17 @@ def _underlying(function: Callable[..., object]) -> Callable[..., object]:
     if isinstance(function, partial):
         return _underlying(cast("partial[object]", function).func)
     return function if inspect.isroutine(function) else type(function).__call__
+
+
+def _docstring(function: Callable[..., object]) -> str:
+    """The function's own, or that of the class for an object whose `__call__` has none.
+
+    Python would give an undocumented `__call__` the text "Call self as a function.".
+    """
+    target = _underlying(function)
+    if target.__doc__ or inspect.isroutine(function) or isinstance(function, partial):
+        return inspect.getdoc(target) or ""
+    return inspect.getdoc(type(function)) or ""
 
 
 def _name(function: Callable[..., object]) -> str:
@@ -262,40 +280,6 @@ def _complaint(name: str, error: "pydantic.ValidationError") -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     path = "".join(f"/{part}" for part in first["loc"]) or "/"
     return f"{name!r} was not run: {path}: {first['msg']}. Correct it and call again."
-
-
-def _result(value: object) -> ToolResult:
-    if isinstance(value, ToolResult):
-        return value
-    if isinstance(value, str) or value is None:
-        return ToolResult.of_text(value or "")
-    try:
-        plain = cast("Json", _plain_values().dump_python(value, mode="json"))
-        return ToolResult.of_json(plain, structured=isinstance(plain, Mapping))
-    except Exception:  # noqa: BLE001  the boundary to objects of anyone's, which may serialize themselves
-        return _represent(value)
-
-
-def _represent(value: object) -> ToolResult:
-    """A result that is not JSON, as Python writes it.
-
-    It is not an error: the function has run, and a model repeats a call that failed.
-    """
-    try:
-        shown = ToolResult.of_text(repr(value))
-        how = "is shown as Python writes it"
-    except Exception:  # noqa: BLE001  the same boundary; a list of 1,000 levels cannot be shown either
-        shown = ToolResult()
-        how = "cannot be shown"
-    return shown.with_note(
-        f"[The function ran. Its result ({type(value).__name__}) is not JSON and {how}. "
-        "Do not repeat the call for that reason.]"
-    )
-
-
-@cache
-def _plain_values() -> "pydantic.TypeAdapter[object]":
-    return _type_adapter()(object)
 
 
 @cache

@@ -1,13 +1,17 @@
 """Which Python functions can be tools, and what is said of the others."""
 
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
+import anyio.lowlevel
+import numpy as np
 import pytest
 
 from tests.requirements import requirement
-from tooldrawer import Drawer, Function, FunctionToolset, errors
+from tooldrawer import Config, Drawer, Function, FunctionToolset, Limits, errors
 from tooldrawer.activity import CallFailed, CallFinished
 
 pytestmark = pytest.mark.anyio
@@ -153,3 +157,154 @@ async def test_a_function_whose_result_is_not_json_is_reported_as_run(
     )
     ends = [event for event in drawer.activity if isinstance(event, CallFinished | CallFailed)]
     assert [type(event) for event in ends] == [CallFinished]
+
+
+async def count(start: int) -> int:
+    """Count on."""
+    await anyio.lowlevel.checkpoint()
+    return start + 1
+
+
+@wraps(count)
+def count_in_a_wrapper(start: int) -> Awaitable[int]:
+    return count(start)
+
+
+async def count_later(start: int) -> Awaitable[int]:
+    return count(start)
+
+
+def count_up(start: int) -> Iterator[int]:
+    yield start + 1
+
+
+async def count_up_async(start: int) -> AsyncIterator[int]:
+    await anyio.lowlevel.checkpoint()
+    yield start + 1
+
+
+@requirement("DSP-3")
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (count_in_a_wrapper, "2"),
+        (count_later, "2"),
+        (lambda start: count(start), "2"),  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+        (count_up, "[2]"),
+        (count_up_async, "[2]"),
+        (partial(count_up_async), "[2]"),
+    ],
+    ids=[
+        "wrapper",
+        "coroutine of a coroutine",
+        "lambda",
+        "generator",
+        "async generator",
+        "partial",
+    ],
+)
+async def test_work_that_a_function_returns_is_done_before_the_call_ends(
+    function: Callable[..., object], said: str
+) -> None:
+    drawer = Drawer([FunctionToolset("jobs", [Function(function, name="work")])])
+    result = await drawer.session().call("work", {"start": 1})
+    assert (result.text, result.is_error) == (said, False)
+
+
+@contextmanager
+def lend(start: int) -> Generator[int]:
+    yield start
+
+
+@asynccontextmanager
+async def lend_async(start: int) -> AsyncGenerator[int]:
+    yield start
+
+
+@requirement("DSP-9")
+@pytest.mark.parametrize("function", [lend, lend_async])
+async def test_a_context_manager_that_was_not_entered_is_a_failure(
+    function: Callable[..., object],
+) -> None:
+    drawer = Drawer([FunctionToolset("jobs", [Function(function, name="work")])])
+    result = await drawer.session().call("work", {"start": 1})
+    assert result.is_error
+    assert "its code has not run" in result.text
+    assert "Tell the user" in result.text
+
+
+async def test_a_generator_that_breaks_is_a_failure_with_its_own_reason() -> None:
+    def work() -> Iterator[int]:
+        yield 1
+        raise ValueError("the second page is missing")
+
+    result = await Drawer([FunctionToolset("jobs", [work])]).session().call("work")
+    assert (result.text, result.is_error) == ("'work' failed: the second page is missing", True)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_generator_without_an_end_is_stopped(*, is_async: bool) -> None:
+    def work() -> Iterator[int]:
+        while True:
+            yield 1
+
+    async def work_async() -> AsyncIterator[int]:
+        while True:
+            yield 1
+
+    function = Function(work_async if is_async else work, name="work")
+    config = Config(limits=Limits(result_max_chars=1_000_000))
+    drawer = Drawer([FunctionToolset("jobs", [function])], config=config)
+    result = await drawer.session().call("work")
+    assert not result.is_error
+    assert "[The function was stopped after 100,000 items; the result has those.]" in result.text
+
+
+@requirement("DSP-3")
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(np.int64(3), "3"), (np.bool_(1), "true"), ({"size": np.float32(0.5)}, '{"size":0.5}')],
+)
+async def test_a_scalar_of_numpy_is_a_number(value: object, said: str) -> None:
+    def work() -> object:
+        return value
+
+    result = await Drawer([FunctionToolset("jobs", [work])]).session().call("work")
+    assert result.text == said
+
+
+def test_two_functions_of_one_name_are_refused_at_once_and_replaced_later() -> None:
+    def plus(one: int) -> int:
+        """Add."""
+        return one + 1
+
+    with pytest.raises(errors.UnsupportedFunction, match="two functions named 'plus'"):
+        FunctionToolset("sums", [plus, Function(plus, description="Another.")])
+    toolset = FunctionToolset("sums", [plus])
+    toolset.add(Function(plus, description="Another."))
+    assert [tool.description for tool in toolset.tools()] == ["Another."]
+
+
+class Plain:
+    """Weigh a letter."""
+
+    def __call__(self, grams: int) -> int:
+        return grams
+
+
+class Documented(Plain):
+    """Not this."""
+
+    def __call__(self, grams: int) -> int:
+        """Weigh a parcel."""
+        return grams
+
+
+@pytest.mark.parametrize(
+    ("function", "said"), [(Plain(), "Weigh a letter."), (Documented(), "Weigh a parcel.")]
+)
+def test_an_object_without_a_docstring_on_its_call_has_that_of_its_class(
+    function: Callable[..., object], said: str
+) -> None:
+    (tool,) = FunctionToolset("post", [function]).tools()
+    assert tool.description == said
