@@ -6,7 +6,6 @@ from time import monotonic, perf_counter
 from types import TracebackType
 from typing import Self, assert_never
 
-import anyio
 import anyio.lowlevel
 
 from tooldrawer.activity import Assembled, CallRefused, Searched, Stamp
@@ -28,6 +27,7 @@ from tooldrawer.bridge.replies import (
 )
 from tooldrawer.call import ToolResult
 from tooldrawer.catalog import Catalog
+from tooldrawer.concurrent_calls import Each, answer_calls, ignore_result
 from tooldrawer.description import describe_tools
 from tooldrawer.dispatch import Caller, Rests, View
 from tooldrawer.dispatch.arguments import require_request_size
@@ -192,28 +192,26 @@ class Session:
         calls: Calls,
         *,
         concurrency: int | None = None,
-        each: Callable[[int, ToolResult], None] = lambda _position, _result: None,
+        each: Each = ignore_result,
     ) -> list[ToolResult]:
         """Answer all calls of one turn, at most `concurrency` at a time; the order is kept.
 
         `each` is told of every result when it comes, for a host that may be interrupted.
+
+        Raises:
+            TypeError: An entry cannot be read as a call; none was run.
         """
         asked = [read_call(call) for call in calls]
         limit = (await self._parts()).limits.concurrency if concurrency is None else concurrency
-        results: list[ToolResult] = [ToolResult()] * len(asked)
-        waiting = iter(enumerate(asked))
-
-        async def work() -> None:
-            for position, call in waiting:
-                result = await self.call(call.name, call.arguments, call_id=call.id)
-                results[position] = result
-                each(position, result)
-
+        if limit < 1:
+            raise ValueError(f"concurrency is {limit}; give 1 or more, or leave it out.")
         with self._search_limit.batch():
-            async with anyio.create_task_group() as tasks:
-                for _ in range(min(max(limit, 1), len(asked))):
-                    tasks.start_soon(work)
-        return results
+            return await answer_calls(
+                asked,
+                lambda call: self.call(call.name, call.arguments, call_id=call.id),
+                concurrency=limit,
+                each=each,
+            )
 
     async def _parts(self) -> Parts:
         session: Session | None = self

@@ -165,7 +165,7 @@ async def test_as_many_run_side_by_side_as_allowed_and_never_more(concurrency: i
 
 
 @requirement("DSP-7")
-@pytest.mark.parametrize(("configured", "given"), [(1, None), (8, 1), (8, 0), (8, -3)])
+@pytest.mark.parametrize(("configured", "given"), [(1, None), (8, 1)])
 async def test_one_at_a_time_means_one_after_the_other(configured: int, given: int | None) -> None:
     crowd = Crowd(1)
     config = Config(limits=Limits(concurrency=configured))
