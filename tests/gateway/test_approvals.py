@@ -150,7 +150,8 @@ async def test_a_client_that_declines_may_not_have_asked_anybody(
     ):
         said = text(await called(client, "delete_note", title="milk"))
         assert "(it was declined)" in said
-        assert "If the user declined it, do not try again." in said
+        assert "If the user declined it, do not try again; if they were not asked," in said
+        assert "while this agent runs, up to 10 minutes" in said
         (waiting,) = rig.gateway.pending.waiting()
         assert ident(rig, said) == waiting.id
         assert desk.received == []

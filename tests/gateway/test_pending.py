@@ -192,6 +192,11 @@ def test_the_model_is_told_its_next_step_and_no_command() -> None:
         "A person must approve it. Tell the user that the call waits for their approval in "
         "tooldrawer, for 10 minutes; when they have approved it, make the same call again."
     )
+    assert "in tooldrawer, while this agent runs, up to 10 minutes; when" in pending.instructions(
+        entry, ends_with_agent=True
+    )
+    declined = pending.instructions(entry, was_declined=True)
+    assert "If the user declined it, do not try again; if they were not asked, tell" in declined
     assert "for 30 seconds" in (quick := Pending(lifetime=30.0)).instructions(put(quick))
 
 

@@ -17,6 +17,7 @@ from tooldrawer.errors import ToolDrawerError
 from tooldrawer.tool import JsonObject
 
 _HOW = "Approve one with `tooldrawer approve ID`, or refuse it with `tooldrawer deny ID`."
+_NOTHING_WAITS = "Calls that waited have ended with the agents that started their gateways."
 _MADE_AGAIN = {
     Answer.ONCE: "Approved; it runs once, when the model makes the same call again.",
     Answer.SESSION: "Approved for the session, from when the model makes the same call again.",
@@ -46,7 +47,7 @@ def approve(
     if list_all:
         show_grants()
     elif name is None:
-        _show_all(gateways(pid))
+        _show_all(gateways(pid, consequence=_NOTHING_WAITS))
     elif revoke:
         revoke_grant(name)
     else:
@@ -91,7 +92,7 @@ def _show_all(found: Sequence[Gateway]) -> None:
 
 
 def _answer(name: str, answer: Answer, pid: int | None) -> None:
-    holders = gateways(pid)
+    holders = gateways(pid, consequence=_NOTHING_WAITS)
     if len(holders) > 1 and answer is not Answer.NO:
         # A yes must not reach a call of another gateway that has the same id by chance.
         holders = [each for each in holders if _waits(each, name)]

@@ -22,6 +22,10 @@ PidOption = Annotated[
     int | None, typer.Option("--pid", help="Which gateway, by its process id, when several run.")
 ]
 _NOT_FOUND = 404
+_NO_GATEWAY = (
+    "No gateway of yours is running. An agent that uses tooldrawer starts one; "
+    "`tooldrawer serve --http` starts one by hand."
+)
 _DATA = "data: "
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 _PATIENCE = 10.0
@@ -108,15 +112,17 @@ class Gateway:
         raise ToolDrawerError(f"The gateway {self.card.pid} refused: {said}")
 
 
-def gateways(pid: int | None) -> list[Gateway]:
+def gateways(pid: int | None, *, consequence: str = "") -> list[Gateway]:
     """The gateways of this user that run, or the one of this process id.
+
+    `consequence` is what it means for the command that there is none, as a sentence.
 
     Raises:
         ToolDrawerError: There is none.
     """
     cards = running()
     if not cards:
-        raise ToolDrawerError("No gateway runs here; start one with `tooldrawer serve`.")
+        raise ToolDrawerError(f"{_NO_GATEWAY} {consequence}".strip())
     chosen = [card for card in cards if pid in (None, card.pid)]
     if not chosen:
         known = ", ".join(str(card.pid) for card in cards)

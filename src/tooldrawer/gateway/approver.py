@@ -49,14 +49,13 @@ class ClientApprover:
             if answer is not None:
                 return answer
         entry = self._pending.put(request, principal=principal.identity, scope=principal.scope)
-        how = self._pending.instructions(entry)
-        if said != "decline":
-            raise NobodyToAsk(how)
         # Codex declines in a headless run within a millisecond, and nobody was asked: on the wire
         # that looks like a person's no.
-        raise NobodyToAsk(
-            f"If the user declined it, do not try again. {how}", why="it was declined"
+        was_declined = said == "decline"
+        how = self._pending.instructions(
+            entry, ends_with_agent=principal.is_process, was_declined=was_declined
         )
+        raise NobodyToAsk(how, why="it was declined") if was_declined else NobodyToAsk(how)
 
 
 async def _elicited(client: EndClient, request: ApprovalRequest) -> tuple[Answer | None, str]:

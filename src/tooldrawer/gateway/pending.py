@@ -135,13 +135,21 @@ class Pending:
         self._forget()
         return tuple(known.waiting for known in self._entries.values() if known.answer is None)
 
-    def instructions(self, entry: Waiting) -> str:
-        """For the model: what happens next, without a command with which it could approve."""
-        left = max(entry.expires_at - time.time(), 0.0)
+    def instructions(
+        self, entry: Waiting, *, ends_with_agent: bool = False, was_declined: bool = False
+    ) -> str:
+        """For the model: what happens next, without a command with which it could approve.
+
+        `ends_with_agent` is a gateway that its client started, and that ends with it.
+        """
+        left = _spoken(max(entry.expires_at - time.time(), 0.0))
+        how_long = f"while this agent runs, up to {left}" if ends_with_agent else f"for {left}"
+        tell = "Tell the user"
+        if was_declined:
+            tell = "If the user declined it, do not try again; if they were not asked, tell them"
         return (
-            "A person must approve it. Tell the user that the call waits for their approval in "
-            f"tooldrawer, for {_spoken(left)}; when they have approved it, make the same call "
-            "again."
+            f"A person must approve it. {tell} that the call waits for their approval in "
+            f"tooldrawer, {how_long}; when they have approved it, make the same call again."
         )
 
     def _deadline(self) -> float:

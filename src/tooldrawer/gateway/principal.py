@@ -10,15 +10,22 @@ from starlette.requests import Request
 IN_REQUEST = "tooldrawer.principal"
 """Where the door of the HTTP side leaves it, in the ASGI scope."""
 
+_PROCESS = "process"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
     """Who asks, and which scope that gives. Never a property of a connection."""
 
-    key: str = "process"
+    key: str = _PROCESS
     """The process itself over stdio, anyone on this machine, or a token's id."""
     scope: str = ""
     """A configured scope; empty means everything."""
+
+    @property
+    def is_process(self) -> bool:
+        """Whether it is the client that started this process, which ends with that client."""
+        return self.key == _PROCESS
 
     @property
     def identity(self) -> str:
