@@ -262,7 +262,7 @@ class Drawer:
                 self._apply(config)
                 file.applied, error = texts, describe_kept(kept)
             except ToolDrawerError as wrong:
-                error = describe_rejected(str(wrong))
+                error = describe_rejected(wrong, before.disabled)
                 if (stamp, error) == (file.seen, self.mistake):  # incomplete as before
                     return
             file.seen, self.mistake = stamp, error

@@ -118,6 +118,20 @@ async def test_a_broken_file_is_reported_and_the_last_good_one_stays(
     assert ran == []
 
 
+async def test_a_rejected_change_is_not_blamed_on_a_server_that_was_disabled_before(
+    opened: Opened, write: Write, path: Path
+) -> None:
+    server = "mcp_servers:\n  tide: {command: t, env: {KEY: '${TD_TEST_TIDE_KEY}'}}\n"
+    drawer = opened(server)
+    write(f"# a new line\n{server}aprovals: {{}}\n")
+    await shown(drawer.session())
+    (event,) = reports(drawer)
+    assert event.error == (
+        "The settings from before stay in force: "
+        f"{path}:4: aprovals is not a known key; did you mean 'approvals'?"
+    )
+
+
 async def test_a_broken_file_is_reported_once_for_each_change(opened: Opened, write: Write) -> None:
     drawer = opened("model: {}")
     session = drawer.session()

@@ -1,9 +1,14 @@
 """What a changed configuration file changed, and which of its mistakes kept what in force."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
+from tooldrawer.errors import ConfigError, ToolDrawerError
 from tooldrawer.upstream.spec import UpstreamSpec
+
+_LINE_NUMBER = re.compile(r":\d+:")
+"""In "file:57: key ..."; a line that was added above changes it."""
 
 
 class ServerChanges(TypedDict):
@@ -25,9 +30,20 @@ def compare_servers(before: Iterable[UpstreamSpec], after: Iterable[UpstreamSpec
     )
 
 
-def describe_rejected(reason: str) -> str:
-    """Return what to tell a person about a file of which nothing was applied."""
-    return f"The settings from before stay in force: {reason}"
+def describe_rejected(error: ToolDrawerError, disabled: Iterable[UpstreamSpec]) -> str:
+    """Return what to tell a person about a file of which nothing was applied.
+
+    What already kept one of the `disabled` servers from starting is not why, so it is left out.
+    """
+    lines = error.mistakes if isinstance(error, ConfigError) else (str(error),)
+    known = {
+        _LINE_NUMBER.sub(":", detail, count=1)
+        for spec in disabled
+        if spec.problem
+        for detail in spec.problem.details
+    }
+    causes = [line for line in lines if _LINE_NUMBER.sub(":", line, count=1) not in known]
+    return "The settings from before stay in force: " + "\n".join(causes or lines)
 
 
 def describe_kept(servers: Sequence[UpstreamSpec]) -> str:
