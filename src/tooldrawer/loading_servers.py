@@ -10,6 +10,7 @@ from tooldrawer.upstream.spec import UpstreamSpec
 from tooldrawer.upstream.standing import UpstreamStatus
 
 _MAX_NAMED = 30
+_MAX_REASON_CHARS = 160
 _NOTATION = re.compile(r"[\W_]+")
 
 
@@ -29,6 +30,16 @@ class LoadingServer(Server, Protocol):
         ...
 
 
+def find_starting(servers: Iterable[LoadingServer], scope: Scope) -> list[str]:
+    """Name the servers whose tools may still come by themselves and that a scope can admit.
+
+    A server is not among them when it is down: its command is missing, its entry is wrong, or it
+    failed too often. `servers` are all of them, as below.
+    """
+    unknown = unknown_servers(servers, scope.can_admit)
+    return [each.spec.name for each in unknown if each.status.state != "down"]
+
+
 def describe_loading(servers: Iterable[LoadingServer], scope: Scope) -> str:
     """Name the servers of a scope that are starting or down; nothing when all tools are known.
 
@@ -37,13 +48,22 @@ def describe_loading(servers: Iterable[LoadingServer], scope: Scope) -> str:
     """
     unknown = [each for each in unknown_servers(servers, scope.may_name) if not each.spec.problem]
     down = [each.spec.name for each in unknown if each.status.state == "down"]
-    starting = [each.spec.name for each in unknown if each.status.state != "down"]
+    coming = [each.status for each in unknown if each.status.state != "down"]
+    starting = [status.name for status in coming if not status.error]
+    failing = [f"{each.name} ({_shorten(each.error)})" for each in coming if each.error]
     notes: list[str] = []
     if starting:
         notes.append(f"Still starting: {join_names(starting)}; search again in a few seconds.")
+    if failing:
+        notes.append(f"Failed to start, and tried again by itself: {join_names(failing)}.")
     if down:
         notes.append(f"Cannot be reached: {join_names(down)}.")
     return " ".join(notes)
+
+
+def _shorten(reason: str) -> str:
+    line = " ".join(reason.split()).rstrip(".")
+    return line if len(line) <= _MAX_REASON_CHARS else f"{line[: _MAX_REASON_CHARS - 1]}…"
 
 
 def explain_absence(

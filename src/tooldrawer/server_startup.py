@@ -12,6 +12,7 @@ from tooldrawer.loading_servers import (
     LoadingServer,
     describe_loading,
     explain_absence,
+    find_starting,
     join_names,
 )
 from tooldrawer.patterns import server_namings
@@ -66,8 +67,7 @@ class ServerStartup:
         del plain
         if self._is_switched_off() or self._are_all_known():
             return ""
-        unknown = unknown_servers(self._servers(), scope.can_admit)
-        starting = [each.spec.name for each in unknown if each.status.state != "down"]
+        starting = find_starting(self._servers(), scope)
         return f"the tools of {join_names(starting)} are not known yet" if starting else ""
 
     def missing(self, scope: Scope, tool: str = "") -> str:

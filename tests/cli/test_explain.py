@@ -1,5 +1,8 @@
 """Why tool search is active or inactive can be read."""
 
+import json
+import sys
+
 from tests.cli.catalogs import TOOLS
 from tests.cli.shell import Shell
 from tests.requirements import requirement
@@ -68,3 +71,18 @@ def test_explain_says_which_tools_are_core_and_which_are_pinned(library: Shell) 
     assert explained["deferred"] == TOOLS - 2
     shown = library.run("explain", *LISTS, "--config", config).text
     assert ["mcp_weather_get_tides", "pinned"] in [line.split()[:2] for line in shown.splitlines()]
+
+
+@requirement("ACT-7")
+def test_explain_says_that_a_server_which_is_tried_again_keeps_the_bridge(shell: Shell) -> None:
+    echo = json.dumps({"command": sys.executable, "args": ["-m", "tooldrawer.bench.peers.echo"]})
+    servers = f"mcp_servers:\n  echo: {echo}\n  brief: {{command: 'true'}}\n"
+    config = shell.write("config.yaml", servers + "  gone: {command: no-such-program}\n")
+    explained = shell.run("explain", "--config", config)
+    assert explained.out.startswith("Tool search is inactive: ")
+    assert "The tools of brief are not known yet: while that is so, an agent is" in explained.out
+    assert json.loads(shell.run("explain", "--config", config, "--json").out)["starting"] == [
+        "brief"
+    ]
+    off = shell.write("off.yaml", f"tools: {{tool_search: false}}\n{servers}")
+    assert "not known yet" not in shell.run("explain", "--config", off).out

@@ -65,9 +65,15 @@ def another(shell: Shell, **says: Json) -> "Generator[subprocess.Popen[str]]":
 
 
 def test_without_a_gateway_it_says_how_to_start_one(shell: Shell) -> None:
-    said = "No gateway runs here; start one with `tooldrawer serve`.\n"
-    for command in (("status",), ("watch",), ("approve",), ("approve", "k7q2"), ("deny", "k7q2")):
-        assert user(shell).run(*command).refusal == said
+    said = (
+        "No gateway of yours is running. An agent that uses tooldrawer starts one; "
+        "`tooldrawer serve --http` starts one by hand."
+    )
+    for command in ("status", "watch"):
+        assert user(shell).run(command).refusal == f"{said}\n"
+    ended = "Calls that waited have ended with the agents that started their gateways."
+    for command in (("approve",), ("approve", "k7q2"), ("deny", "k7q2")):
+        assert user(shell).run(*command).refusal == f"{said} {ended}\n"
 
 
 def test_the_gateway_its_drawer_and_its_servers_are_shown(shell: Shell) -> None:
@@ -83,7 +89,7 @@ def test_the_gateway_its_drawer_and_its_servers_are_shown(shell: Shell) -> None:
         "deferred; the array costs 412 tokens a turn instead of 22,000."
     )
     assert lines[2] == "Sessions 2, calls in flight 1."
-    assert "server state starts tools tokens" in lines
+    assert "server state attempts tools tokens" in lines
     assert "github up (2026-07-28) 1 1,000 20,500" in lines
     (slack,) = [line for line in lines if line.startswith("slack")]
     assert "; it ended with code 1: \\u001b[2Jno \\u000atoken 12 30 1,500" in slack
@@ -140,7 +146,7 @@ def test_a_gateway_that_was_killed_is_none(shell: Shell) -> None:
         assert "Gateway" in user(shell).run("status").text
         process.kill()
         process.wait()
-        assert "No gateway runs here" in user(shell).run("status").refusal
+        assert "No gateway of yours is running" in user(shell).run("status").refusal
     assert list((shell.folder / FOLDER).iterdir()) == []
 
 

@@ -213,3 +213,14 @@ async def test_results_pass_through_with_fields_that_nobody_knows(
                 assert result.pop("resultType") == "complete"
                 result["_meta"].pop("io.modelcontextprotocol/serverInfo", None)
     assert result == RESULT
+
+
+@requirement("ACT-3")
+async def test_a_server_whose_command_is_missing_does_not_keep_the_bridge(tmp_path: Path) -> None:
+    file = goods(tmp_path / "shop.json", tool("a"))
+    servers = {"shop": shelf(file), "gone": {"command": "no-such-program-here"}}
+    async with rigged(tmp_path, document(servers, search=AUTO)) as rig:
+        await rig.settled()
+        assert await rig.listed() == ["mcp_shop_a"]
+        drawer: Any = rig.gateway.status()["drawer"]
+        assert drawer["active"] is False

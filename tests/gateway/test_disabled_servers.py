@@ -131,3 +131,16 @@ async def test_an_empty_or_half_written_file_stops_no_server(tmp_path: Path, tex
         await eventually(lambda: rig.gateway.status()["mistake"])
         (garden,) = rig.gateway.upstreams()
         assert (garden.status.state, garden.status.starts) == ("up", 1)
+
+
+@requirement("SEARCH-9")
+async def test_search_says_that_a_server_fails_and_why_instead_of_still_starting(
+    tmp_path: Path,
+) -> None:
+    file = goods(tmp_path / "goods.json", tool("dig", "Dig a hole"))
+    settings = document({"garden": shelf(file), "tide": {"command": "false"}})
+    async with rigged(tmp_path, settings) as rig, rig.client(STATELESS) as client:
+        await rig.settled()
+        note = str((await searched(client, "dig a hole"))["note"])
+        assert "Still starting" not in note
+        assert "Failed to start, and tried again by itself: tide (The server 'tide' " in note

@@ -20,6 +20,8 @@ class AbsentServer:
     reason: str
     is_misconfigured: bool
     """Whether the configuration keeps it from starting."""
+    is_starting: bool = False
+    """Whether it is still starting or tried again, so that its tools may come by themselves."""
     needs_trust: bool = False
     """Whether a person has to trust it first; that is told with the command for it."""
 
@@ -31,6 +33,7 @@ def find_absent(upstreams: Iterable["Upstream"], *, waited_s: float) -> tuple[Ab
             name=each.spec.name,
             reason=each.status.error or f"It did not answer within {waited_s:g} s.",
             is_misconfigured=each.spec.problem is not None,
+            is_starting=each.status.state != "down",
             needs_trust=each.spec.problem is not None and bool(each.spec.problem.command),
         )
         for each in upstreams

@@ -109,7 +109,7 @@ class Chat:
         )
         if plan.file is not None and plan.choices.config is None:
             tell(f"Settings from {plan.file}.")
-        starting = [each.spec.name for each in self._station.servers.unknown()]
+        starting = [each.spec.name for each in self._station.servers.starting()]
         if starting:
             tell(f"Starting: {', '.join(starting)}.")
 

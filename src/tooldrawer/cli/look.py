@@ -24,6 +24,7 @@ from tooldrawer.cli.opening import (
 )
 from tooldrawer.cli.output import notice, show, show_json, table
 from tooldrawer.errors import ConfigError, UnknownTool
+from tooldrawer.loading_servers import join_names
 from tooldrawer.search import Hit
 from tooldrawer.search.engine import Progress
 from tooldrawer.tool import UPSTREAM_PREFIX, Json, Tool
@@ -179,10 +180,17 @@ def explain(
     finally:
         place.drawer.close()
     costs = place.drawer.parts.costs
+    starting = _find_starting(place, assembly)
     if json:
-        show_json(_assembly_json(assembly, [costs.of(tool) for tool in assembly.tools]))
+        found = _assembly_json(assembly, [costs.of(tool) for tool in assembly.tools])
+        show_json({**found, "starting": starting})
         return
     show(assembly.explanation)
+    if starting:
+        show(
+            f"The tools of {join_names(starting)} are not known yet: while that is so, an agent is "
+            "shown the bridge."
+        )
     kept = len(assembly.deferred)
     if assembly.active:
         show(
@@ -196,6 +204,13 @@ def explain(
         (tool.name, why.get(tool.name, "bridge"), f"{costs.of(tool):,}") for tool in assembly.tools
     ]
     table(("in the array", "why", "tokens"), rows, numbers=1)
+
+
+def _find_starting(place: Opened, assembly: Assembly) -> list[str]:
+    """Name the servers for which a gateway would show the bridge until their tools are known."""
+    if assembly.active or place.drawer.config.assembly.enabled == "off":
+        return []
+    return [each.name for each in place.absent if each.is_starting]
 
 
 def named(catalog: Catalog, name: str, absent: Sequence[AbsentServer] = ()) -> Tool:

@@ -24,6 +24,10 @@ class Servers:
         """Those whose tools are not known."""
         return [each for each in self._all() if not each.is_known]
 
+    def starting(self) -> Sequence["Upstream"]:
+        """Those of them that may still come by themselves."""
+        return [each for each in self.unknown() if each.status.state != "down"]
+
     async def settled(self, late: Callable[[str], None]) -> None:
         """Wait a moment for those whose tools are not known; once. `late` is told who took longer.
 

@@ -21,6 +21,7 @@ from tooldrawer.agent.model import Model
 from tooldrawer.agent.prompt import system_prompt
 from tooldrawer.agent.retrying import Retrying
 from tooldrawer.assembly import Assembly
+from tooldrawer.cli.absent_servers import hush_disabled
 from tooldrawer.cli.consent import only_reading
 from tooldrawer.cli.plan import Plan
 from tooldrawer.cli.servers import Servers
@@ -164,6 +165,7 @@ async def opened(
             past=_Earlier(store, lambda: made[0]) if store else None,
             memory=memory,
         )
+        hush_disabled()  # the feed tells it
         drawer = _drawer(plan, core, approver)
         stack.callback(drawer.close)
         station = Station(plan, name=name, drawer=drawer, crew=crew, listener=listener, store=store)

@@ -46,7 +46,7 @@ def _show(found: JsonObject, *, is_first: bool) -> None:
     if servers:
         show("")
         rows = [_row(server) for server in servers]
-        table(("server", "state", "starts", "tools", "tokens"), rows, numbers=3)
+        table(("server", "state", "attempts", "tools", "tokens"), rows, numbers=3)
         for line in _dropped(servers):
             show(harmless(line, keep=""))
 

@@ -7,10 +7,9 @@ from hashlib import blake2b
 from math import ceil
 from typing import cast
 
-from tooldrawer.admission import unknown_servers
 from tooldrawer.assembly import Assembly
 from tooldrawer.bridge import BRIDGE
-from tooldrawer.loading_servers import join_names
+from tooldrawer.loading_servers import find_starting, join_names
 from tooldrawer.scope import Scope
 from tooldrawer.server_startup import ServerStartup
 from tooldrawer.tool import Json, JsonObject, Tool
@@ -63,18 +62,14 @@ class Stance:
             return "there are no tools yet, and an array is never empty"
         if self._direct():
             return ""
-        if unknown := self._unknown(scope):
-            return f"the tools of {join_names(unknown)} are not known yet"
+        if starting := find_starting(self._upstreams(), scope):
+            return f"the tools of {join_names(starting)} are not known yet"
         if self._reached and plain.deferrable_tokens >= _OPENS_AT * plain.threshold_tokens:
             return (
                 f"{plain.deferrable_tokens:,} tokens of deferrable schemas < threshold "
                 f"{ceil(plain.threshold_tokens):,}, but not by a fifth, so it stays active"
             )
         return ""
-
-    def _unknown(self, scope: Scope) -> list[str]:
-        unknown = unknown_servers(self._upstreams(), scope.can_admit)
-        return [each.spec.name for each in unknown if not each.spec.problem]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

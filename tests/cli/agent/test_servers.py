@@ -70,3 +70,17 @@ def test_a_server_outside_the_scope_is_not_even_started(shell: Shell) -> None:
     assert ran.out == "Here.\n"
     assert "terminal" not in server.seen[0].names
     assert not (shell.folder / "started").exists()
+
+
+@requirement("CFG-4")
+def test_a_server_without_its_variable_is_told_once_and_is_not_starting(shell: Shell) -> None:
+    configured(shell, tide='{"command": "true", "env": {"KEY": "${TD_TEST_TIDE_KEY}"}}')
+    with scripted(Say("Here.")) as server:
+        ran = shell.run("run", *at(server), "hello")
+    assert ran.err.count("TD_TEST_TIDE_KEY") == 1
+    with scripted(Say("Here.")) as server, terminal(shell, "chat", *at(server)) as person:
+        person.prompted()
+        assert "Starting:" not in person.shown
+        person.enter("hello")
+        person.until("Here.")
+        assert " ".join(person.shown.split()).count("TD_TEST_TIDE_KEY") == 1
