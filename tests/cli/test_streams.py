@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import COMMAND, Shell
+from tooldrawer.cli.output import table
 
 NASTY = "safe \x1b[2Jcleared \x1b]0;title\x07 \x9b31m \u202eback \x7f half \ud800 tab\tend"
 ESCAPED = (r"\u001b[2Jcleared", r"\u0007", r"\u009b31m", r"\u202eback", r"\u007f", r"\ud800")
@@ -144,3 +145,25 @@ def test_a_tool_that_was_given_up_on_does_not_keep_the_command_from_ending(works
     ran = workshop.run("call", "hold_clamp")
     assert (ran.code, ran.out) == (2, "")
     assert "did not finish within 0.1 s" in ran.err
+
+
+@pytest.mark.parametrize("columns", ["30", "40", "60", "80"])
+def test_a_number_is_never_cut_however_narrow_the_table_is(library: Shell, columns: str) -> None:
+    narrow = library.with_variables(COLUMNS=columns)
+    found = library.run("find", "tyres", "--catalog", "lists", "--json").json["matches"]
+    shown = narrow.run("find", "tyres", "--catalog", "lists").text.splitlines()
+    scores = [line.split()[-1] for line in shown if line.split()[-1].replace(".", "").isdigit()]
+    assert scores == [f"{each['score']:.2f}" for each in found]
+    assert max(map(len, shown)) <= int(columns)
+    assert not any(line.endswith(" ") for line in shown)
+
+
+def test_figures_are_left_out_whole_where_there_is_no_room_for_all(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    columns = ("server", "state", "attempts", "tools", "tokens")
+    table(columns, [("calendar", "up for 2 hours", "1", "1,034", "22,000")], numbers=3)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == ["server", "state", "tools", "tokens"]
+    assert lines[2][-2:] == ["1,034", "22,000"]

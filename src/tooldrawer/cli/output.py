@@ -14,15 +14,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tooldrawer.cli.width import wrapped
+from tooldrawer.cli.width import columns as measure_columns
+from tooldrawer.cli.width import fit_columns, wrapped
 
 _WIDE = 160
 """Columns when nobody's terminal says how many there are."""
-_READABLE = 32
-"""Columns that a sentence needs; in a narrow terminal a long name is folded before it."""
-_NARROW, _NAME = 8, 12
-"""What a sentence and a folded name get at least where figures would be cut off otherwise."""
-_GAP = 3
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Unicode's categories of characters that steer: controls, formats, halves, line ends."""
 _JOINERS = "\u200c\u200d"
@@ -58,8 +54,14 @@ def drop(*, errors: bool = False) -> None:
 
 def console() -> Console:
     """Standard output; a pipe is given room instead of cut columns."""
-    width = None if sys.stdout.isatty() else _WIDE
+    width = None if sys.stdout.isatty() else _requested_width() or _WIDE
     return Console(file=sys.stdout, width=width, highlight=False, soft_wrap=False)
+
+
+def _requested_width() -> int:
+    """Return the columns that the environment asks for; 0 when it does not."""
+    asked = os.environ.get("COLUMNS", "")
+    return int(asked) if asked.isascii() and asked.isdecimal() else 0
 
 
 def show_json(value: object) -> None:
@@ -96,29 +98,32 @@ def _fitted(text: str, stream: TextIO) -> str:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int = 0) -> None:
-    """A table whose last `numbers` columns are figures. Cells are taken literally."""
+    """A table whose last `numbers` columns are figures. Cells are taken literally.
+
+    Where the screen is narrow, text is folded, then figures are left out from the left; no figure
+    is cut.
+    """
     out = console()
+    cells = [[harmless(cell, keep="") for cell in row] for row in (columns, *rows)]
+    widths = [max(map(measure_columns, column)) for column in zip(*cells, strict=True)]
+    texts = len(columns) - numbers
+    shown = fit_columns(widths, texts=texts, room=out.width)
     made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    readable = min(_READABLE, max(_NARROW, out.width - _taken(columns, rows, numbers)))
-    for position, column in enumerate(columns):
-        is_number = position >= len(columns) - numbers
+    for position, width in shown.items():
+        is_number = position >= texts
         made.add_column(
-            column,
+            columns[position],
             justify="right" if is_number else "left",
-            min_width=readable if 0 < position < len(columns) - numbers else None,
+            width=width,
             no_wrap=is_number,
             overflow="fold",
         )
-    for row in rows:
-        made.add_row(*(Text(harmless(cell, keep="")) for cell in row))
-    out.print(made)
-
-
-def _taken(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> int:
-    """Columns that figures, folded names and the gaps need."""
-    widths = [max(len(cell) for cell in column) for column in zip(columns, *rows, strict=True)]
-    figures = sum(widths[len(columns) - numbers :])
-    return min(widths[0], _NAME) + figures + _GAP * (len(columns) - 1)
+    for row in cells[1:]:
+        made.add_row(*(Text(row[position]) for position in shown))
+    with out.capture() as captured:
+        out.print(made)
+    lines = captured.get().splitlines()
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines))
 
 
 def harmless(text: str, *, keep: str = "\n\t") -> str:
