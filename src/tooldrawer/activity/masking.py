@@ -116,15 +116,25 @@ class Masker:
         if value.__class__ in _PLAIN or not value:
             return value
         if isinstance(value, _OBJECTS):
-            pairs = cast("Mapping[str, Json]", value)
-            hidden = _VALUE_KEY if _names_its_value(pairs) else None
-            return {
-                key: MASK if key == hidden or names_secret(key) else self.masked(item)
-                for key, item in pairs.items()
-            }
+            return self._object(cast("Mapping[str, Json]", value))
         if isinstance(value, _ARRAYS):
             return type(value)(map(self.masked, value))  # pyright: ignore[reportCallIssue]
         return value
+
+    def _object(self, pairs: Mapping[str, Json]) -> dict[str, Json]:
+        hidden = _VALUE_KEY if _names_its_value(pairs) else None
+        masked: dict[str, Json] = {}
+        numbers: dict[str, int] = {}
+        for key, item in pairs.items():
+            # A caller may send keys that are not text.
+            name = self._text(key) if isinstance(key, str) else key  # pyright: ignore[reportUnnecessaryIsInstance]
+            clean = name
+            while clean in masked:  # no entry may replace another one
+                numbers[name] = numbers.get(name, 1) + 1
+                clean = f"{name} ({numbers[name]})"
+            is_secret = key == hidden or names_secret(key)
+            masked[clean] = MASK if is_secret else self.masked(item)
+        return masked
 
     def _text(self, text: str) -> str:
         text = self._mask_named(text)

@@ -52,7 +52,7 @@ def mask_formats(text: str) -> str:
     if len(text) < _SHORTEST_SECRET_CHARS:
         return text
     is_random = _LONG_WORD.search(text) is not None and _MIXED.search(text) is not None
-    if not is_random and _PUNCTUATION.search(text) is None:
+    if not is_random and _OTHER_SIGNS.search(text) is None:
         return text
     lowered = text.lower()
     for each in _ALL_FORMATS if is_random else _OTHER_FORMATS:
@@ -66,7 +66,7 @@ _SHORTEST_SECRET_CHARS = 8
 # Most texts are names and sentences: they have no long word, or small letters only.
 _LONG_WORD = re.compile(r"[\w\-+/=.~%:]{15}")
 _MIXED = re.compile(r"[A-Z0-9]")
-_PUNCTUATION = re.compile(r"[:/\-]|bearer|basic", re.IGNORECASE)
+_OTHER_SIGNS = re.compile(r"[:/\-]|bearer|basic|password", re.IGNORECASE)
 """One of these is in every secret of the other formats."""
 _MIN_CLASS_CHANGES = 16
 """Between upper case, lower case and digits, in 40 characters. Random ones have 24 on average and
@@ -107,14 +107,15 @@ _IS_MIXED = r"(?=[\w\-]{0,64}?[A-Z0-9])"
 # Followed by letters and digits only, so that names with further underscores do not match.
 _PREFIXES_PLAIN = (
     "npm_ hf_ gsk_ r8_ lin_api_ ntn_ secret_ glsa_ sbp_ dop_v1_ doo_v1_ dor_v1_ shpat_ shpca_ "
-    "shppa_ shpss_ whsec_ xai- pplx- NRAK- ATATT3 rnd_ dapi key- AGE-SECRET-KEY- ghp_ gho_ ghu_ "
-    "ghs_ ghr_"
+    "shppa_ shpss_ whsec_ xai- pplx- NRAK- ATATT3 ATBB rnd_ dapi key- AGE-SECRET-KEY- ghp_ gho_ "
+    "ghu_ ghs_ ghr_"
 )
 # Followed by text with underscores and dashes.
 _PREFIXES_DASHED = (
     "github_pat_ glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- AIza ya29. "
     "GOCSPX- pypi-AgE figd_ dckr_pat_ tvly- sq0atp- sq0csp- PMAK- hvs. hvb. glc_eyJ xapp- xoxa- "
-    "xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- dp.pt. dp.st. dp.ct. dp.sa."
+    "xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- dp.pt. dp.st. dp.ct. dp.sa. hvr. HRKU- "
+    "tskey- CCIPAT_ CCIPRJ_"
 )
 
 
@@ -124,6 +125,9 @@ def _prefixed(prefixes: str, rest: str) -> Iterator[SecretFormat]:
     yield _format(prefixes.lower(), rf"{_START}(?:{choices}){_IS_MIXED}{rest}")
 
 
+_WORD = r"[ \t\n]{1,64}[^\s\"']{1,256}[ \t\n]{1,64}"
+"""What is between two names in a `.netrc`."""
+_FLY_TOKEN = r"(?:fm1[ar]|fm2|fo1)_[\w+/=\-]{40,}"
 _PEM_LABEL = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 
 _OTHER_FORMATS: tuple[SecretFormat, ...] = (
@@ -152,6 +156,34 @@ _OTHER_FORMATS: tuple[SecretFormat, ...] = (
         r"(?P<keep>(?<!\S)(?:-u|--user|--proxy-user)[ =]['\"]?[^\s:'\"]{1,64}:)"
         r"(?!\d{1,6}(?!\S))[^\s'\"]{1,256}",
     ),
+    # mysql -pPASSWORD; two numbers with a colon are ports of a container.
+    _format(
+        "mysql mariadb",
+        r"(?P<keep>\b(?:mysql|mariadb)[\w\-]{0,16}[ \t][^\n|;&]{0,128}?(?<=[ \t])-p)(?!\d+:\d)"
+        r"(?:\"[^\"\n]{1,256}\"|'[^'\n]{1,256}'|[^\s\"'&;,)`]{1,256})",
+    ),
+    # A `.netrc`: machine NAME login NAME password X, in one line or in several. In a sentence
+    # about a login and its password, no number follows.
+    _format(
+        "password",
+        rf"(?P<keep>\b(?:machine{_WORD}|default[ \t\n]{{1,64}})login(?!\s+(?:and|or)\s){_WORD}"
+        rf"(?:account{_WORD})?password[ \t]{{1,64}})[^\s\"']+",
+    ),
+    _format(
+        "password",
+        r"(?P<keep>^[ \t]{0,64}(?:machine|login|account)[ \t]{1,64}\S{1,256}[ \t]{0,64}\r?\n"
+        r"[ \t]{0,64}password[ \t]{1,64})\S+",
+        flags=re.MULTILINE,
+    ),
+    _format(
+        "password",
+        rf"(?P<keep>\blogin{_WORD}password[ \t]{{1,64}})(?=[^\s\"'\d]{{0,64}}\d)[^\s\"']+",
+    ),
+    _format(
+        "putty-user-key-file",
+        r"PuTTY-User-Key-File-\d.*?(?:Private-(?:MAC|Hash):\s{0,4}[0-9a-f]+|\Z)",
+        flags=re.DOTALL,
+    ),
 )
 _RANDOM_FORMATS: tuple[SecretFormat, ...] = (
     *_prefixed(_PREFIXES_PLAIN, r"[A-Za-z0-9]{20,}"),
@@ -160,6 +192,20 @@ _RANDOM_FORMATS: tuple[SecretFormat, ...] = (
     _format("td_", rf"{_START}td_{_IS_MIXED}[\w\-]{{43}}(?![\w\-])"),
     # OpenAI, Anthropic, Stripe and those that copied them.
     _format("sk- sk_ pk- pk_ rk- rk_", rf"{_START}(?:sk|pk|rk)[-_]{_IS_MIXED}[\w\-]{{16,}}"),
+    # Vault, before it had prefixes; Google's refresh tokens.
+    _format(
+        "s.",
+        r"(?<![\w.\-])s\.(?=[A-Za-z]{0,23}\d)(?=[A-Z0-9]{0,23}[a-z])(?=[a-z0-9]{0,23}[A-Z])"
+        r"[A-Za-z0-9]{24}(?:\.[A-Za-z0-9]{5})?(?!\.?[\w\-])",
+    ),
+    _format("1//0", r"(?<![\w/:.\-])1//0[\w\-]{30,}"),
+    # PlanetScale, Sentry, Fly.io, Square, Cloudflare's origin keys, Pulumi.
+    _format("pscale_", rf"{_START}pscale_(?:tkn|pw|oauth)_{_IS_MIXED}[\w\-=.]{{31,}}[\w\-=]"),
+    _format("sntrys_ sntryu_", rf"{_START}sntry[su]_{_IS_MIXED}[\w+/=\-]{{20,}}"),
+    _format("fm1 fm2_ fo1_", rf"{_START}(?:FlyV1\s{{1,4}})?{_FLY_TOKEN}(?:,{_FLY_TOKEN})*"),
+    _format("eaaa", rf"(?<![\w+/=\-])EAAA{_IS_MIXED}[\w\-]{{40,}}"),
+    _format("v1.0-", r"(?<![\w.\-])v1\.0-[0-9a-f]{24}-[0-9a-f]{64,}(?![\w\-])"),
+    _format("pul-", rf"{_START}pul-[0-9a-f]{{40}}(?![\w\-])"),
     # AWS: the id, and the secret that is often beside it.
     _format(
         "akia asia abia acca",
