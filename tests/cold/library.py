@@ -8,6 +8,7 @@ import anyio
 
 from tests.cold.patience import wait_for_vectors
 from tests.cold.requests import REQUESTS
+from tests.cold.thread_switches import switch_threads_often
 from tooldrawer import Drawer
 
 
@@ -20,4 +21,5 @@ async def answer_requests(concurrency: int) -> list[str]:
 
 if __name__ == "__main__":
     wait_for_vectors()
+    switch_threads_often()
     sys.stdout.write(json.dumps(anyio.run(answer_requests, int(sys.argv[1]))))
