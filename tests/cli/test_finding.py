@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.cli.shell import Shell
+from tests.requirements import requirement
 
 LISTS = ("--catalog", "lists")
 PARTS = ("words", "meaning", "coverage", "server", "verb")
@@ -38,6 +39,24 @@ def test_programs_are_given_the_parts_of_each_score_and_the_words_in_common(libr
     for match in matches:
         assert tuple(match["parts"]) == PARTS
         assert sum(match["parts"].values()) == pytest.approx(match["score"], abs=0.01)
+
+
+@requirement("BR-10")
+@pytest.mark.parametrize(
+    ("settings", "options", "count"),
+    [
+        ("max_search_limit: 3", (), 3),
+        ("max_search_limit: 3", ("--limit", "5"), 3),
+        ("max_search_limit: 3", ("--limit", "2"), 2),
+        ("search_default_limit: 4", (), 4),
+    ],
+)
+def test_find_shows_as_many_tools_as_the_configuration_allows(
+    library: Shell, settings: str, options: tuple[str, ...], count: int
+) -> None:
+    config = library.write("limits.yaml", f"tools: {{tool_search: {{{settings}}}}}\n")
+    asked = ("find", "list", *LISTS, "--config", config, *options)
+    assert len(library.run(*asked, "--json").json["matches"]) == count
 
 
 def test_many_new_tools_are_said_to_be_read_once_and_known_ones_never(shell: Shell) -> None:

@@ -39,7 +39,14 @@ def find(
     catalog: CatalogOption = None,
     config: ConfigOption = None,
     scope: ScopeOption = None,
-    limit: Annotated[int, typer.Option(min=1, max=50, help="How many to show.")] = 5,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=50,
+            help="How many to show: by default search_default_limit, at most max_search_limit.",
+        ),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show why each one ranks.")] = False,  # noqa: FBT002
     json: JsonOption = False,  # noqa: FBT002  typer's way to write a flag
 ) -> None:
@@ -49,7 +56,7 @@ def find(
     # What the log would say too is shown as a notice: nobody needs to read it twice.
     logging.getLogger("tooldrawer.search").addHandler(logging.NullHandler())
     engine.prepare(searched, _reading())
-    hits = engine.search(searched, query, limit)
+    hits = engine.search(searched, query, place.drawer.parts.search.limit(limit))
     if text := engine.notice(searched):
         notice(text)
     if json:

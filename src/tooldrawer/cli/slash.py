@@ -147,7 +147,8 @@ class Slash:
             tell("Say what the tool should do, as in /find create an issue.")
             return
         engine, catalog = self._station.drawer.search, self._station.session.catalog
-        hits = await run_search(engine, catalog, words, _MOST_FOUND)
+        limit = self._station.drawer.parts.search.limit(_MOST_FOUND)
+        hits = await run_search(engine, catalog, words, limit)
         if not hits:
             tell("No tool fits. Try a verb, an object and the service's name.")
             return
