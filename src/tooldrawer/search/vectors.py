@@ -3,13 +3,14 @@
 import logging
 import os
 import sqlite3
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 from time import time
+from zlib import crc32
 
 from platformdirs import user_cache_path
 
@@ -27,6 +28,8 @@ _ROOM = 0.9
 _DAY = 86_400
 _PATIENCE = 5.0
 _VARIABLES = 500
+_CHECKSUM_BYTES = 4
+_KEY = "{} crc32"
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -36,7 +39,11 @@ CREATE TABLE IF NOT EXISTS vectors (
 
 
 class Shelf:
-    """Vectors on disk, for all processes of a user. Whatever goes wrong, it is only a cache."""
+    """Vectors on disk, for all processes of a user. Whatever goes wrong, it is only a cache.
+
+    Each entry ends with its checksum; an entry that does not fit it is treated as absent, so it is
+    computed and stored again. Entries without checksums, of an earlier version, have other keys.
+    """
 
     def __init__(self, path: Path, *, most: int = _MOST_ON_DISK) -> None:
         self._path = path
@@ -45,21 +52,21 @@ class Shelf:
     def read(self, model: str, contents: Sequence[bytes]) -> Mapping[bytes, bytes]:
         """The stored vectors among `contents`."""
         found: dict[bytes, bytes] = {}
-        today = _today()
+        today, key = _today(), _KEY.format(model)
 
         def look(database: sqlite3.Connection) -> None:
             for start in range(0, len(contents), _VARIABLES):
                 some = contents[start : start + _VARIABLES]
                 those = f"model = ? AND content IN ({','.join('?' * len(some))})"
                 rows = database.execute(
-                    f"SELECT content, vector, day FROM vectors WHERE {those}",
-                    (model, *some),
+                    f"SELECT content, vector, day < ? FROM vectors WHERE {those}",
+                    (today, key, *some),
                 ).fetchall()
-                found.update((content, vector) for content, vector, _ in rows)
-                if any(day < today for *_, day in rows):
+                found.update(_unsealed(rows))
+                if any(is_older for *_, is_older in rows):
                     database.execute(
                         f"UPDATE vectors SET day = ? WHERE {those}",
-                        (today, model, *some),
+                        (today, key, *some),
                     )
 
         self._do(look)
@@ -67,8 +74,8 @@ class Shelf:
 
     def write(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
         """Store vectors; when there are too many, those that nobody asked for longest go."""
-        today = _today()
-        rows = [(model, content, vector, today) for content, vector in vectors]
+        today, key = _today(), _KEY.format(model)
+        rows = [(key, content, vector + _checksum(vector), today) for content, vector in vectors]
 
         def put(database: sqlite3.Connection) -> None:
             database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
@@ -79,7 +86,7 @@ class Shelf:
                 )
                 database.execute(
                     f"DELETE FROM vectors WHERE (model, content) IN ({oldest})",
-                    (model, count - int(self._most * _ROOM)),
+                    (key, count - int(self._most * _ROOM)),
                 )
 
         self._do(put)
@@ -172,7 +179,7 @@ class VectorStore:
                 keys.setdefault(_content(text), []).append(tool.fingerprint)
         stored: Mapping[bytes, bytes] = {}
         if self._shelf and texts:
-            stored = self._shelf.read(self.embedder.identity, list(texts))
+            stored = _of_one_length(self._shelf.read(self.embedder.identity, list(texts)))
         with self._lock:
             table.fill(self._remember(stored, keys))
         missing = [content for content in texts if content not in stored]
@@ -214,6 +221,29 @@ class VectorStore:
         by_key = {key: vector for content, vector in vectors.items() for key in keys[content]}
         self._known.update(by_key)
         return by_key
+
+
+def _unsealed(rows: Iterable[tuple[bytes, object, object]]) -> Iterator[tuple[bytes, bytes]]:
+    """The entries that are as they were stored, without their checksums."""
+    for content, entry, _ in rows:
+        if isinstance(entry, bytes):
+            value, checksum = entry[:-_CHECKSUM_BYTES], entry[-_CHECKSUM_BYTES:]
+            if checksum == _checksum(value):
+                yield content, value
+
+
+def _checksum(value: bytes) -> bytes:
+    return crc32(value).to_bytes(_CHECKSUM_BYTES)
+
+
+def _of_one_length(stored: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
+    """The vectors of the most frequent length that vectors can have.
+
+    Another model may have had the same name; what it made is computed again.
+    """
+    sizes = Counter(len(v) for v in stored.values() if v and not len(v) % STORED().itemsize)
+    size = max(sizes, key=lambda one: (sizes[one], one), default=0)
+    return {content: vector for content, vector in stored.items() if len(vector) == size > 0}
 
 
 def _content(text: str) -> bytes:
