@@ -13,6 +13,7 @@ from tests.search.embedders import Bag, Broken, Held
 from tests.search.town import TOWN, tool
 from tooldrawer import Catalog, Recipe, SearchEngine, Tool
 from tooldrawer.search import LEXICAL
+from tooldrawer.search.document import passage
 from tooldrawer.search.embedder import Vectors
 from tooldrawer.search.segment import Segment
 
@@ -293,3 +294,59 @@ anyio.run(main)
 def test_a_cancelled_search_holds_up_neither_its_caller_nor_the_end_of_the_process() -> None:
     """Would hang: the search waits for its vectors longer than any test runs."""
     assert printed(CANCELLED) == "cancelled"
+
+
+class Misleading(Bag):
+    """Takes every query for the text of one tool that was read early, and holds up the others."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__("misleading")
+        self.batch = 1
+        self.is_waiting, self.let_go = Event(), Event()
+        self._text = text
+
+    def tools(self, texts: Sequence[str]) -> Vectors:
+        if any("late" in text for text in texts):
+            self.is_waiting.set()
+            self.let_go.wait()
+        return super().tools(texts)
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        return super().queries([self._text] * len(texts))
+
+
+@requirement("SEARCH-1")
+@pytest.mark.parametrize(
+    "query", ["create github issue for a bug", "report a bug and then create a github issue"]
+)
+def test_tools_not_read_yet_rank_as_by_words_alone(query: str) -> None:
+    early = tool("create_issue", "Create an issue: report a bug.", server="jira")
+    late = [
+        tool("create_issue", "Create an issue, late.", server="github"),
+        tool("list_issues", "List issues, late.", server="github"),
+    ]
+    catalog = Catalog([early, *(tool(f"polish_{at}", "Polish shoes.") for at in range(5)), *late])
+    misleading = Misleading(passage(early))
+    engine = SearchEngine(embedder=lambda: misleading, cache=None, patience=0)
+    engine.search(catalog, query)
+    misleading.is_waiting.wait()
+    found, expected = names(engine, catalog, query), words_alone(catalog, query)
+    assert "mcp_github_create_issue" in expected[:2]
+    assert found[: len(expected)] == expected
+    misleading.let_go.set()
+    # The order is another one as soon as all have been read: the embedder misleads.
+    engine.prepare(catalog)
+    assert names(engine, catalog, query)[0] == early.name
+
+
+def test_a_list_that_words_do_not_fill_goes_on_with_the_nearest_tools_read_so_far() -> None:
+    early, late = tool("sprinkle", "Water the tomatoes."), tool("polish", "Polish shoes late.")
+    misleading = Misleading(passage(early))
+    catalog = Catalog([early, late])
+    engine = SearchEngine(embedder=lambda: misleading, cache=None, patience=0)
+    engine.search(catalog, "polish")
+    misleading.is_waiting.wait()
+    hits = engine.search(catalog, "polish", 5)
+    assert [hit.tool.name for hit in hits] == ["polish", "sprinkle"]
+    assert hits[0].score > hits[1].score
+    misleading.let_go.set()

@@ -103,20 +103,22 @@ def candidates(
         names: Each document's place in the order of names.
         cosines: How near each document is in meaning; None when words alone decide.
         has_vector: Which documents that is known of already; None when of all.
+
+    While a document that the words find has no vector yet, words alone decide: an estimate of its
+    nearness would rank it below documents that happen to have been read first.
     """
     living = np.flatnonzero(index.alive)
     matches, names = _among(living, index.match(query.wanted)), names[living]
     by_words = best(matches.score, names, _CANDIDATES)
     by_words = by_words[matches.score[by_words] > 0]
-    if cosines is None:
+    has_vector = None if has_vector is None else has_vector[living]
+    if cosines is None or (has_vector is not None and not has_vector[by_words].all()):
         near = None
         by_meaning = np.zeros(0, dtype=np.int64)
     else:
-        near = cosines[living].astype(np.float64)
-        if has_vector is not None:
-            near = _estimated(near, has_vector[living], matches)
-        near = np.round(near, _DIGITS)
+        near = _nearness(cosines[living], has_vector)
         by_meaning = best(near, names, _CANDIDATES)
+        by_meaning = by_meaning[np.isfinite(near[by_meaning])]
     at = np.union1d(by_words, by_meaning)
     columns = {
         **_words(matches, at, by_words),
@@ -127,17 +129,19 @@ def candidates(
     return Candidates(living[at], features, matches, None if near is None else near[at])
 
 
-def _estimated(near: Floats, has_vector: NDArray[np.bool_], matches: Matches) -> Floats:
-    """Give documents without a vector yet the nearness that their words suggest.
+def nearest_read(
+    cosines: NDArray[np.float32], names: Positions, is_eligible: NDArray[np.bool_], least: float
+) -> Positions:
+    """The eligible documents that are at least so near, the nearest first."""
+    near = np.where(is_eligible, _nearness(cosines, None), -np.inf)
+    ranked = best(near, names, _CANDIDATES)
+    return ranked[near[ranked] >= least]
 
-    Without any shared word that is the median of the others, with every word their maximum.
-    """
-    known = near[has_vector]
-    if not len(known):
-        return near
-    middle = float(np.median(known))
-    share = np.minimum(matches.covered / max(matches.wanted, _SMALL), 1.0)
-    return np.where(has_vector, near, middle + share * (float(known.max()) - middle))
+
+def _nearness(cosines: NDArray[np.float32], has_vector: NDArray[np.bool_] | None) -> Floats:
+    """Rounded cosines; minus infinity for documents without a vector."""
+    near = np.round(cosines.astype(np.float64), _DIGITS)
+    return near if has_vector is None else np.where(has_vector, near, -np.inf)
 
 
 def best(scores: Floats, names: Positions, most: int) -> Positions:
@@ -224,7 +228,8 @@ def _standing(scores: Floats, at: Positions) -> Floats:
     """How many deviations above the mean of the first hundred."""
     count = len(scores)
     top = scores if count <= _COMPARED else np.partition(scores, count - _COMPARED)[-_COMPARED:]
-    if not count:
+    top = top[np.isfinite(top)]
+    if not len(top):
         return np.zeros(len(at))
     return np.clip((scores[at] - top.mean()) / (top.std() + _SMALL), _LOWEST, _HIGHEST)
 

@@ -19,6 +19,7 @@ from tooldrawer.search.fusion import (
     best,
     candidates,
     learned,
+    nearest_read,
 )
 from tooldrawer.search.index import Hit
 from tooldrawer.search.lexicon import ENGLISH, LATIN, language
@@ -28,7 +29,7 @@ from tooldrawer.search.recipe import EVERYTHING, Recipe
 from tooldrawer.search.silence import is_meaningless
 from tooldrawer.search.spelling import Spelling
 from tooldrawer.search.text import forms
-from tooldrawer.search.vector_table import VectorTable
+from tooldrawer.search.vector_table import Flags, VectorTable
 
 _CONTEXT = 0.7
 """A part of a query is read together with this much of the whole: it may name the service."""
@@ -48,6 +49,8 @@ class _Ranked:
     query: Query
     found: Candidates
     scores: Floats
+    also_near: Sequence[int] = ()
+    """Documents that words do not find, nearest first, while other vectors are missing."""
 
 
 _dictionaries = Lock()
@@ -101,9 +104,20 @@ class Hybrid:
         whole, *ranked = self._ranked([text, *parts])
         if self._recipe.silence and is_meaningless(whole.query, whole.found):
             return []
-        if not any(part.found.positions.size for part in ranked):
-            return [self._hit(whole, at) for at in self._order(whole.found, whole.scores)[:limit]]
-        return self._merged(whole, ranked, limit)
+        return self._found(whole, ranked, limit)
+
+    def _found(self, whole: _Ranked, parts: Sequence[_Ranked], limit: int) -> list[Hit]:
+        if any(part.found.positions.size for part in parts):
+            hits = self._merged(whole, parts, limit)
+        else:
+            order = self._order(whole.found, whole.scores)
+            hits = [self._hit(whole, at) for at in order[:limit]]
+        least = min((hit.score for hit in hits), default=0.0)
+        # A list that words do not fill has room for what meaning finds among the tools read so far.
+        given = {hit.tool.name for hit in hits}
+        near = [self.lexical.tools[at] for at in whole.also_near]
+        more = [tool for tool in near if tool.name not in given][: limit - len(hits)]
+        return hits + [Hit(tool, least - 1 - rank) for rank, tool in enumerate(more)]
 
     def _ranked(self, texts: Sequence[str]) -> list[_Ranked]:
         queries = [self._read(text) for text in texts]
@@ -113,12 +127,28 @@ class Hybrid:
         is_any = table is not None and (has_vector is None or bool(has_vector.any()))
         rows = table.rows if table is not None and is_any else None
         cosines = self._cosines(rows, [query.text for query in queries])
-        found: list[_Ranked] = []
+        ranked = self._weighed(queries, cosines, has_vector)
+        if cosines is None or has_vector is None or all(_has_cosines(one) for one in ranked):
+            return ranked
+        # Scores with and without meaning cannot be compared: all parts of a query use the same.
+        whole, *parts = self._weighed(queries, None, None)
+        is_eligible = has_vector & self.lexical.alive
+        is_eligible[whole.found.positions] = False
+        near = nearest_read(np.asarray(cosines[0]), self._names, is_eligible, _UNRELATED)
+        return [replace(whole, also_near=near.tolist()), *parts]
+
+    def _weighed(
+        self,
+        queries: Sequence[Query],
+        cosines: Sequence[Vectors] | None,
+        has_vector: Flags | None,
+    ) -> list[_Ranked]:
+        ranked: list[_Ranked] = []
         for at, query in enumerate(queries):
             near = None if cosines is None else cosines[at]
             some = candidates(query, self.lexical, self._names, near, has_vector)
-            found.append(_Ranked(query, some, self._weights.scores(some)))
-        return found
+            ranked.append(_Ranked(query, some, self._weights.scores(some)))
+        return ranked
 
     def _cosines(self, vectors: Vectors | None, texts: Sequence[str]) -> Sequence[Vectors] | None:
         """How near each document is to each text; nothing when words alone decide."""
@@ -197,6 +227,10 @@ def _weights(recipe: Recipe) -> Weights:
         return learned() if recipe.weighing else _LEVEL
     except ModelFileChanged:  # the encoder refuses to load then, and its notice says why
         return _LEVEL
+
+
+def _has_cosines(ranked: _Ranked) -> bool:
+    return ranked.found.cosines is not None
 
 
 def _near(vectors: Vectors, asked: Vectors) -> list[Vectors]:
