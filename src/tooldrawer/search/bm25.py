@@ -112,6 +112,14 @@ class BM25:
         for stems in self._stems:
             yield from stems
 
+    def having(self, stems: Iterable[str]) -> NDArray[np.int64]:
+        """The positions of the living documents that have any of some words."""
+        has = np.zeros(len(self.tools), dtype=np.bool_)
+        for stemmed in stems:
+            for docs, *_ in self._postings(stemmed)[0]:
+                has[docs] = True
+        return np.flatnonzero(has & self.alive)
+
     def written(self, stemmed: str) -> str:
         """A way to write the word of a stem; the stem itself when no document has it."""
         found = zip(self._segments, self._stems, strict=True)

@@ -24,10 +24,11 @@ from tooldrawer.search.fusion import (
 from tooldrawer.search.index import Hit
 from tooldrawer.search.lexicon import ENGLISH, LATIN, language
 from tooldrawer.search.needs import needs
-from tooldrawer.search.query import LONGEST, Query, read
+from tooldrawer.search.query import LONGEST, Query, read, read_loosely
 from tooldrawer.search.recipe import EVERYTHING, Recipe
 from tooldrawer.search.silence import is_meaningless
 from tooldrawer.search.spelling import Spelling
+from tooldrawer.search.substring import Occurrence, SubstringIndex, is_unspaced
 from tooldrawer.search.text import forms
 from tooldrawer.search.vector_table import Flags, VectorTable
 
@@ -78,6 +79,7 @@ class Hybrid:
         self._names[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
         self._vectors: VectorTable | None = None
         self._embedder: Embedder | None = None
+        self._substrings: SubstringIndex | None = None
         self.failure = ""
         """Why words alone decided the last search, though the documents have vectors."""
 
@@ -101,10 +103,20 @@ class Hybrid:
         if not any(map(str.isalnum, text)):
             return []
         parts = needs(text) if self._recipe.needs else []
-        whole, *ranked = self._ranked([text, *parts])
+        whole, *ranked = self._ranked([self._read(one) for one in (text, *parts)])
+        query, has_words = whole.query, whole.found.matches.wanted > 0
+        if self._is_silent(whole, ranked):
+            (whole,) = self._ranked([self._read_loosely(text, query)])
+            ranked = []
+        hits = [] if self._is_silent(whole, ranked) else self._found(whole, ranked, limit)
+        occurrences = self._occurrences(text, query, has_words=has_words)
+        return self._with_literal(occurrences, hits, limit) if occurrences else hits
+
+    def _is_silent(self, whole: _Ranked, parts: Sequence[_Ranked]) -> bool:
+        """Whether a query finds nothing."""
         if self._recipe.silence and is_meaningless(whole.query, whole.found):
-            return []
-        return self._found(whole, ranked, limit)
+            return True
+        return not any(one.found.positions.size for one in (whole, *parts))
 
     def _found(self, whole: _Ranked, parts: Sequence[_Ranked], limit: int) -> list[Hit]:
         if any(part.found.positions.size for part in parts):
@@ -119,8 +131,35 @@ class Hybrid:
         more = [tool for tool in near if tool.name not in given][: limit - len(hits)]
         return hits + [Hit(tool, least - 1 - rank) for rank, tool in enumerate(more)]
 
-    def _ranked(self, texts: Sequence[str]) -> list[_Ranked]:
-        queries = [self._read(text) for text in texts]
+    def _occurrences(self, text: str, query: Query, *, has_words: bool) -> Sequence[Occurrence]:
+        """The tools that have the text itself or, when no word finds a tool, pieces of it."""
+        if text.isascii() or (has_words and not is_unspaced(text)):
+            return ()
+        if self._substrings is None:
+            words = self.lexical
+            some = words.having(one for one in words.stems() if not one.isascii())
+            self._substrings = SubstringIndex((int(at), words.tools[int(at)]) for at in some)
+        found = self._substrings.find_whole(text)
+        if not found and not has_words:
+            found = self._substrings.find_pieces(text, [want.said for want in query.wanted])
+        return sorted(found, key=lambda one: (-one.share, -one.density, self._names[one.position]))
+
+    def _with_literal(
+        self, occurrences: Sequence[Occurrence], hits: Sequence[Hit], limit: int
+    ) -> list[Hit]:
+        """Put the tools that have the query's own text before the other hits."""
+        top = max((hit.score for hit in hits), default=0.0)
+        by_name = {hit.tool.name: hit for hit in hits}
+        first: list[Hit] = []
+        for one in occurrences[:limit]:
+            tool = self.lexical.tools[one.position]
+            score = top + one.share + one.density
+            hit = by_name.pop(tool.name, Hit(tool, 0.0))
+            literal = round(score - sum(hit.parts.values()), 3)
+            first.append(replace(hit, score=score, parts={**hit.parts, "literal": literal}))
+        return [*first, *by_name.values()][:limit]
+
+    def _ranked(self, queries: Sequence[Query]) -> list[_Ranked]:
         table = self._vectors
         # Before the rows are read: a row that is filled later is then one without a vector.
         has_vector = None if table is None else table.filled()
@@ -173,6 +212,16 @@ class Hybrid:
                 languages=self._recipe.languages,
                 synonyms=self._recipe.synonyms,
             )
+
+    def _read_loosely(self, text: str, query: Query) -> Query:
+        with _dictionaries:
+            loose = read_loosely(text, knows=self.lexical.has, corrected=self._guessed)
+        return replace(loose, text=query.text, language=query.language)
+
+    def _guessed(self, word: str) -> Sequence[tuple[str, float]]:
+        if not self._recipe.spelling:
+            return ()
+        return self._spelling.guessed(word) or self._spelling.extended(word)
 
     def _merged(self, whole: _Ranked, parts: Sequence[_Ranked], limit: int) -> list[Hit]:
         """In turn the best of each part that is not given yet."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from tooldrawer.search.lexicon import ENGLISH, Gloss, language, spoken
 from tooldrawer.search.text import Form, folded, forms, is_function_word, spaced, stem
@@ -72,6 +73,20 @@ def read(
     wanted = [_translated(gloss, knows) for gloss in glosses]
     english = " ".join(gloss.meant[0] for gloss in glosses)
     return Query(english, tuple(want for want in wanted if want), tongue.code)
+
+
+def read_loosely(said: str, *, knows: Callable[[str], bool], corrected: Corrected) -> Query:
+    """A query of which no tool has a word, with every word as written or as corrected.
+
+    Now function words count, and a word is corrected though English or another language has it:
+    `assigned` is an English word, and the tool's parameter is `assignee`.
+    """
+    wanted: list[Wanted] = []
+    for form in islice(forms(said[:LONGEST]), MOST_WORDS):
+        guesses = () if knows(form.stem) else corrected(form.written)
+        readings = [(stem(part), weight) for word, weight in guesses for part in word.split()]
+        wanted.append(Wanted(form.written, tuple(readings) or ((form.stem, 1.0),)))
+    return Query(said, tuple(wanted))
 
 
 def _is_english(word: str, knows: Callable[[str], bool]) -> bool:

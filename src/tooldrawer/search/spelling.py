@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from math import ceil
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -16,6 +17,8 @@ _NEIGHBOURS = 12
 _SHORTEST_PIECE = 3
 _LONGEST = 40
 _ONE_OFF, _TWO_OFF, _PIECES, _BEGINNING = 0.9, 0.6, 0.9, 0.7
+_MIN_SHARED = 0.6
+"""A word is taken for a form of one that makes up at least this part of its beginning."""
 
 
 class Spelling:
@@ -31,7 +34,11 @@ class Spelling:
 
         It may be misspelt, run together or cut off.
         """
-        if len(word) > _LONGEST or not word.isascii() or word.isdigit():
+        return self.guessed(word) if word.isascii() else ()
+
+    def guessed(self, word: str) -> Sequence[tuple[str, float]]:
+        """The same for words of any script."""
+        if len(word) > _LONGEST or word.isdigit():
             return ()
         near, off = self._misspelt(word)
         # `notificaton` is nearer to `notification` than to `notifi cat on`.
@@ -40,6 +47,15 @@ class Spelling:
             return [(pieces, _PIECES)]
         weight = _ONE_OFF if off == 1 else _TWO_OFF
         return [(found, weight) for found in near] or self._begun(word)
+
+    def extended(self, word: str) -> Sequence[tuple[str, float]]:
+        """The longest word of a tool that `word` begins with: `reference` for `referencing`."""
+        shortest = max(_SHORTEST, ceil(_MIN_SHARED * len(word)))
+        for end in range(min(len(word), _LONGEST), shortest - 1, -1):
+            stemmed = stem(word[:end])
+            if stemmed in self._written and not is_function_word(stemmed):
+                return [(self._written[stemmed], _BEGINNING)]
+        return ()
 
     def _pieces(self, word: str) -> str:
         """`listpods` as `list pods`: the fewest known pieces that make up the whole word."""
