@@ -75,7 +75,12 @@ class Admission:
 
     def toolsets(self) -> tuple[str, ...]:
         """All toolsets that may be shown, whether they offer anything at the moment or not."""
-        names = {*self.scope.named_toolsets, *self.snapshot.toolsets}
+        known = self.snapshot.toolsets
+        # A server's own name in the scope stands for its toolset, which is known or to come.
+        named = (
+            name for name in self.scope.named_toolsets if f"{UPSTREAM_PREFIX}{name}" not in known
+        )
+        names = {*named, *known}
         return tuple(sorted(filter(self.admits_toolset, names)))
 
     def admits(self, item: Tool) -> bool:

@@ -7,6 +7,11 @@ about the tool's own name; where it forbids something, about the server's name t
 `vault`. Names of tools that are not a server's do not contain the toolset's name, so a glob that
 forbids something is compared with that as well. Case never counts.
 
+The notations in which a tool may be called, `github__create_issue`, `github.create_issue` and
+`github/create_issue`, name a server (or another toolset) and a tool as well; each part may be a
+glob. In a list that admits something, a server's part of stars alone counts as part of the tool's
+own name: `*.read` is about tools such as `files.read`, not about `read` of every server.
+
 Underscores join the parts and occur inside them, so one text has several readings:
 `mcp_docs_internal_*` is server `docs` and tool `internal_*`, or server `docs_internal` and any
 tool. Where a server of the longer name exists, the pattern is about that one.
@@ -14,7 +19,7 @@ tool. Where a server of the longer name exists, the pattern is about that one.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from fnmatch import translate
@@ -27,6 +32,8 @@ from tooldrawer.tool import DEFAULT_TEMPLATE, UPSTREAM_PREFIX, ServerNaming, Too
 
 _STAR = "*"
 _WILDCARD = re.compile(r"[*?\[]")
+_NOTATIONS = (("/",), (".",), ("_", "_"))
+"""What stands between a server's name and a tool's own where a tool is called."""
 
 
 class Reach(IntEnum):
@@ -82,6 +89,9 @@ def tool_matches(
         return True
     if forbids and _forbids_toolset(tool.source, patterns):
         return True
+    for readings in _notations(tuple(patterns), forbids=forbids):
+        if any(_is_about(each, readings, tool, only_visible=only_visible) for each in readings):
+            return True
     names = (tool.name,) if only_visible else (tool.name, tool.long_name or tool.name)
     if not any(matches(name, patterns) for name in names):
         return False
@@ -103,16 +113,30 @@ def reach(
     if _STAR in patterns or (forbids and _forbids_toolset(toolset, patterns)):
         return Reach.ALL
     template = _template(naming.template)
-    if template is None or not toolset.startswith(UPSTREAM_PREFIX):
-        return Reach.SOME if patterns else Reach.NOTHING
     server = toolset.removeprefix(UPSTREAM_PREFIX)
-    found = Reach.NOTHING
-    for pattern in patterns:
-        readings = _readings(pattern, template, forbids=forbids)
+    in_notations = _notations(tuple(patterns), forbids=forbids)
+    if template is None or not toolset.startswith(UPSTREAM_PREFIX):
+        found, of_names = (Reach.SOME if patterns else Reach.NOTHING), []
+    else:
+        found = Reach.NOTHING
+        of_names = [_readings(pattern, template, forbids=forbids) for pattern in patterns]
+    for readings in (*in_notations, *of_names):
         for reading in readings:
             if _is_about_server(reading, readings, server, naming.similar):
                 found = max(found, _reach(reading))
     return found
+
+
+def names_no_server(pattern: str, toolsets: Iterable[str], *, template: str) -> bool:
+    """Whether a pattern is about a certain server, or several, and none of `toolsets` is one."""
+    found = [each for some in _notations((pattern,), forbids=True) for each in some]
+    if parts := _template(template):
+        found += _readings(pattern, parts, forbids=True)
+    if not found or any(reading.server == _STAR for reading in found):
+        return False
+    servers = {name.removeprefix(UPSTREAM_PREFIX) for name in toolsets}
+    servers |= set(map(with_accepted_characters, servers))
+    return not any(matches(server, (each.server,)) for each in found for server in servers)
 
 
 def similar_servers(toolsets: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -226,6 +250,27 @@ def _template(text: str) -> _Template | None:
     after = literals[2] if len(literals) > len(fields) else ""
     before, between, after = (each.casefold() for each in (literals[0], literals[1], after))
     return _Template(before, between, after, is_reversed=fields[0] == "tool")
+
+
+@lru_cache(maxsize=1024)
+def _notations(patterns: tuple[str, ...], *, forbids: bool) -> tuple[tuple[_Reading, ...], ...]:
+    """The readings of the patterns that are written in a notation of calls, by pattern."""
+    found = (tuple(_divide_at_notation(pattern, forbids=forbids)) for pattern in patterns)
+    return tuple(readings for readings in found if readings)
+
+
+def _divide_at_notation(pattern: str, *, forbids: bool) -> Iterator[_Reading]:
+    tokens = _tokens(pattern.casefold())
+    for between in _NOTATIONS:
+        for at in range(1, len(tokens) - len(between)):
+            if tokens[at : at + len(between)] != between:
+                continue
+            server, tool = "".join(tokens[:at]), "".join(tokens[at + len(between) :])
+            if forbids or server != _STAR:
+                yield _Reading(server, tool)
+                # The toolset's name is accepted too: `mcp-github.create_issue`.
+                if server.startswith(UPSTREAM_PREFIX):
+                    yield _Reading(server.removeprefix(UPSTREAM_PREFIX), tool)
 
 
 @lru_cache(maxsize=4096)

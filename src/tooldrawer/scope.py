@@ -7,7 +7,7 @@ from typing import Self
 
 from tooldrawer.option_checks import PATTERNS, freeze_lists, require_fields
 from tooldrawer.patterns import Reach, matches, reach, tool_matches
-from tooldrawer.tool import ServerNaming, Tool
+from tooldrawer.tool import UPSTREAM_PREFIX, ServerNaming, Tool
 
 _GLOB = re.compile(r"[*?\[]")
 
@@ -21,9 +21,10 @@ class Scope:
     """
 
     toolsets: Sequence[str] = ("*",)
-    """Globs of enabled toolsets."""
+    """Globs of enabled toolsets. The MCP server `github` is the toolset `mcp-github`; its own name
+    means it too, without wildcards."""
     disabled_toolsets: Sequence[str] = ()
-    """Globs of toolsets taken away again."""
+    """Globs of toolsets taken away again, by the names of toolsets or servers."""
     allow: Sequence[str] = ("*",)
     """Patterns of tools; see `patterns`."""
     deny: Sequence[str] = ()
@@ -70,9 +71,7 @@ class Scope:
         `*search*` could match a tool of any server; it does not give away the names of all.
         """
         allowed, is_open = self._reach(toolset, naming or ServerNaming())
-        is_spelled_out = allowed is Reach.NAMED or toolset.casefold() in map(
-            str.casefold, self.named_toolsets
-        )
+        is_spelled_out = allowed is Reach.NAMED or self._spells_out(toolset)
         is_known = allowed is Reach.ALL or (allowed > Reach.NOTHING and is_spelled_out)
         return (
             is_open and is_known and (self.parent is None or self.parent.may_name(toolset, naming))
@@ -98,8 +97,20 @@ class Scope:
         return reach(toolset, self.allow, naming), is_open
 
     def _enables(self, toolset: str) -> bool:
-        enabled = matches(toolset, self.toolsets)
-        return enabled and not matches(toolset, self.disabled_toolsets)
+        enabled = matches(toolset, self.toolsets) or self._spells_out(toolset)
+        return enabled and not any(
+            matches(name, self.disabled_toolsets) for name in _toolset_names(toolset)
+        )
+
+    def _spells_out(self, toolset: str) -> bool:
+        named = tuple(map(str.casefold, self.named_toolsets))
+        return any(name.casefold() in named for name in _toolset_names(toolset))
+
+
+def _toolset_names(toolset: str) -> tuple[str, ...]:
+    """What a toolset may be called: the one of an MCP server also by the server's own name."""
+    server = toolset.removeprefix(UPSTREAM_PREFIX)
+    return (toolset,) if server == toolset else (toolset, server)
 
 
 EVERYTHING = Scope()

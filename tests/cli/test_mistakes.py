@@ -190,3 +190,15 @@ def test_a_hook_that_breaks_is_told_in_words(workshop: Shell) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert "the hook is bent" in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_config_check_refuses_a_scope_with_a_toolset_that_is_not_configured(shell: Shell) -> None:
+    servers = "mcp_servers: {github: {command: githubd}}\n"
+    file = shell.write("own.yaml", f"{servers}scopes: {{triage: {{disabled_toolsets: [githb]}}}}\n")
+    said = shell.run("config", "check", file).refusal
+    assert "scopes.triage.disabled_toolsets: 'githb' is not a configured server or toolset" in said
+    assert "did you mean 'mcp-github'?" in said
+    file = shell.write(
+        "own.yaml", f"{servers}scopes: {{triage: {{disabled_toolsets: [github]}}}}\n"
+    )
+    assert shell.run("config", "check", file).code == 0

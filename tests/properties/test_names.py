@@ -62,8 +62,8 @@ def catalog_of(toolsets: Sequence[Toolset]) -> Catalog:
 
 
 def _declared(names: Sequence[str]) -> list[str]:
-    """A function is never called like the bridge, and never like nothing."""
-    return [name for name in names if name and name not in RESERVED]
+    """A function is never called like the bridge, like nothing, or like another of its toolset."""
+    return [name for name in dict.fromkeys(names) if name and name not in RESERVED]
 
 
 @requirement("TOOL-2")

@@ -9,6 +9,8 @@ from tooldrawer import config as configuration
 from tooldrawer.cli.opening import JsonOption
 from tooldrawer.cli.output import notice, show, show_json
 from tooldrawer.config import Config
+from tooldrawer.config.scope_names import unknown_toolsets
+from tooldrawer.errors import ConfigError
 
 _WRONG = 2
 app = typer.Typer(no_args_is_help=True, help="The configuration file.")
@@ -31,6 +33,9 @@ def check(
     named = path or config
     file = named or configuration.find()
     found = configuration.gather(file, trust="file" if named else "recorded")
+    if unknown := unknown_toolsets(found):
+        # Here the file is all there is. A program may add toolsets, so elsewhere it is a note.
+        raise ConfigError(*(f"{file}: {sentence}" for sentence in unknown))
     facts = _facts(found)
     for note in found.notes:
         notice(note)

@@ -15,6 +15,7 @@ from tooldrawer.config.environment import Filling
 from tooldrawer.config.jsonc import JsonText, NotJson
 from tooldrawer.config.list_key import list_key
 from tooldrawer.config.mcp_json import server_list
+from tooldrawer.config.scope_names import patterns_without_server, unknown_toolsets
 from tooldrawer.config.sentences import sentences
 from tooldrawer.config.server_problems import disable_servers, split_by_server
 from tooldrawer.config.settings import Config, GatewayOptions
@@ -102,7 +103,10 @@ def gather(
         raise ConfigError(*complaints)
     named = {server.name for server in config.servers}
     added = tuple(server for server in more.servers if server.name not in named)
-    return replace(config, servers=(*config.servers, *added), notes=(*config.notes, *more.notes))
+    whole = replace(config, servers=(*config.servers, *added))
+    names = (*unknown_toolsets(whole), *patterns_without_server(whole))
+    about_names = (f"{file}: {sentence}" for sentence in names)
+    return replace(whole, notes=(*config.notes, *more.notes, *about_names))
 
 
 def load(path: str | FilePath, *, environment: Mapping[str, str] | None = None) -> Config:
