@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -12,6 +13,8 @@ import pytest
 
 from tests.cli.shell import Shell
 from tests.requirements import requirement
+from tooldrawer.cli.connect_launch import describe_refused_token
+from tooldrawer.clients.launch import Launch
 from tooldrawer.gateway.tokens import Tokens
 
 pytestmark = requirement("CFG-3")
@@ -53,7 +56,8 @@ def test_the_change_is_shown_made_and_taken_back(desk: Shell) -> None:
     assert json.dumps(config) in text
     assert "// mine" in text
     (backup,) = file_of(desk).parent.glob("*.tooldrawer-backup")
-    assert str(backup) in out
+    assert f"the file from before is {backup}. Take it back with" in out
+    assert "`tooldrawer connect cursor --undo`" in out
     again = desk.run("connect", "cursor").text
     assert again == f"{file_of(desk)} is right already; nothing to change.\n"
     assert desk.run("connect", "cursor", "--undo").text.endswith(" is as it was.\n")
@@ -66,7 +70,7 @@ def test_what_the_client_changed_meanwhile_is_not_taken_back(desk: Shell) -> Non
     text = file_of(desk).read_text(encoding="utf-8").replace("{", '{"theme": "dark",', 1)
     file_of(desk).write_text(text, encoding="utf-8")
     out = desk.run("connect", "cursor", "--undo").text
-    assert "was changed by others too, so only its servers are as they were" in out
+    assert "was changed by something else too, so only its list of servers was put back" in out
     text = file_of(desk).read_text(encoding="utf-8")
     assert '"theme": "dark"' in text
     assert '"clock": {' in text
@@ -85,7 +89,7 @@ def test_a_dry_run_writes_nothing(desk: Shell) -> None:
 
 
 def test_servers_that_the_gateway_serves_can_leave_the_clients_list(desk: Shell) -> None:
-    out = desk.run("connect", "cursor", "--replace").text
+    out = desk.run("connect", "cursor", "--replace").out
     assert '-    "clock": {"command": ' in out
     assert SECRET not in out
     text = file_of(desk).read_text(encoding="utf-8")
@@ -111,7 +115,7 @@ def test_a_list_that_the_gateway_reads_itself_keeps_its_servers(shell: Shell) ->
     assert shell.run("connect", "claude-code", "--place", "project", "--replace").err == ""
     text = (shell.folder / ".mcp.json").read_text(encoding="utf-8")
     assert list(json.loads(text)["mcpServers"]) == ["tooldrawer"]
-    assert "mcp servers 1" in shell.run("config", "check").out
+    assert "1 MCP server" in shell.run("config", "check").out
 
 
 def test_scope_address_place_and_name_are_written(desk: Shell) -> None:
@@ -156,6 +160,10 @@ def test_scope_address_place_and_name_are_written(desk: Shell) -> None:
         (("cursor", "--new-token"), "--new-token is for a gateway at an address; add --http"),
         (("cursor", "--token-env", "A"), "--token-env is for a gateway at an address"),
         (("cursor", "--approve-tools"), "--approve-tools is for Codex"),
+        (
+            ("cursor", "--config", "lost.yaml"),
+            "--config is 'lost.yaml', and there is no such file.",
+        ),
         (("cursor", "--name", "moon"), "another server that is called 'moon'"),
     ],
 )
@@ -174,7 +182,11 @@ def test_a_broken_file_of_a_client_is_told_with_its_place(desk: Shell) -> None:
 
 
 def test_without_a_configuration_it_says_what_to_do_first(shell: Shell) -> None:
-    assert "`tooldrawer import --write tooldrawer.yaml`" in shell.run("connect", "cursor").refusal
+    for command in (("connect", "cursor"), ("config", "check")):
+        said = shell.run(*command).refusal
+        assert "`tooldrawer import --write tooldrawer.yaml`" in said
+        assert "--catalog" not in said
+    assert "--catalog" in shell.run("tools").refusal
 
 
 def secrets_of(shell: Shell) -> dict[str, str]:
@@ -196,7 +208,7 @@ def test_a_gateway_that_does_not_come_up_changes_nothing(desk: Shell) -> None:
 @requirement("SET-1")
 def test_a_secret_that_only_the_clients_list_has_is_stored_for_the_gateway(desk: Shell) -> None:
     person = Shell(desk.folder)
-    out = person.run("connect", "cursor", "--replace").text
+    out = person.run("connect", "cursor", "--replace").out
     assert "1 of 1 servers are up" in out
     assert SECRET not in out
     assert secrets_of(desk) == {"CLOCK_TOKEN": SECRET}
@@ -332,4 +344,24 @@ def test_an_address_of_something_else_is_refused_in_one_line(
         "The gateway does not come up as Cursor would call it, so nothing was changed. The server "
         "'tooldrawer' cannot be reached: it does not answer as an MCP server; its url must be that "
         f"of the MCP endpoint{detail}.\n"
+    )
+
+
+def test_servers_that_stay_in_the_list_are_named_with_the_reason(desk: Shell) -> None:
+    text = file_of(desk).read_text(encoding="utf-8")
+    more = '"sun": {"command": "sund"}, "mars": {"comand": "marsd"},'
+    changed = text.replace('"mcpServers": {', f'"mcpServers": {{{more}', 1)
+    file_of(desk).write_text(changed, encoding="utf-8")
+    ran = desk.run("connect", "--no-check", "cursor", "--replace", "--dry-run")
+    assert "sun stays in the list of Cursor: the gateway does not serve it.\n" in ran.err
+    assert "mars stays in the list of Cursor: it has 'comand' and neither a command" in ran.err
+
+
+def test_a_gateway_that_wants_a_token_is_told_with_the_options_for_it() -> None:
+    launch, refused = Launch(url="http://127.0.0.1:1/mcp"), "it answered HTTP 401 Unauthorized."
+    assert "--new-token" in describe_refused_token(launch, refused)
+    assert describe_refused_token(launch, "it did not answer in time.") == ""
+    unset = replace(launch, token_variable="TD_TEST_UNSET")
+    assert "TD_TEST_UNSET, which --token-env names, is not set here." in describe_refused_token(
+        unset, refused
     )

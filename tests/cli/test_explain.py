@@ -3,6 +3,8 @@
 import json
 import sys
 
+import pytest
+
 from tests.cli.catalogs import TOOLS
 from tests.cli.shell import Shell
 from tests.requirements import requirement
@@ -39,6 +41,13 @@ def test_explain_shows_an_open_drawer_when_the_context_is_long(library: Shell) -
     assert {tool["why"] for tool in explained["array"]} == {"inactive"}
     costs = [tool["tokens"] for tool in explained["array"]]
     assert sum(costs) == explained["deferrable_tokens"]
+
+
+@pytest.mark.parametrize("length", ["0", "-5"])
+def test_a_context_without_tokens_is_refused(library: Shell, length: str) -> None:
+    said = library.run("explain", "--context-length", length, *LISTS).refusal
+    assert "--context-length" in said
+    assert "greater than or equal to 1" in said
 
 
 @requirement("ACT-7")

@@ -53,7 +53,7 @@ def test_servers_are_added_to_the_file_and_the_variables_are_named(desk: Shell) 
     text = (desk.folder / "tooldrawer.yaml").read_text(encoding="utf-8")
     assert text.startswith("# mine\nmcp_servers:\n  moon: {command: moond} # full\n  clock:\n")
     assert SECRET not in text + ran.out + ran.err
-    assert "mcp servers 3" in desk.run("config", "check").text
+    assert "3 MCP servers" in desk.run("config", "check").text
     again = desk.run("import", "--write", "tooldrawer.yaml")
     assert "0 servers were added to tooldrawer.yaml; 2 were there already." in again.out
     assert (desk.folder / "tooldrawer.yaml").read_text(encoding="utf-8") == text
@@ -224,6 +224,10 @@ def test_an_import_that_read_only_broken_lists_fails(
         (("--from", "broken.toml"), "broken.toml:1: the file is not TOML: "),
         (("--from", "gemini"), "settings.json:1: the file is not JSON: a { is not closed."),
         (("--from", "gemini", "--write", "new.yaml"), "the file is not JSON: a { is not closed."),
+        (
+            ("--write", "lost/new.yaml"),
+            "lost/new.yaml: cannot be written: there is no folder lost.",
+        ),
         (("--write", "broken.yaml"), "broken.yaml:1: the file is not YAML: "),
         (("--write", "flow.yaml"), "flow.yaml: cannot be added to as it is written"),
     ],
@@ -237,4 +241,34 @@ def test_what_does_not_work_is_told(shell: Shell, arguments: tuple[str, ...], wo
     shell.write("flow.yaml", "{model: {}}")
     assert words in shell.run("import", *arguments).refusal
     assert not (shell.folder / "new.yaml").exists()
+    assert not (shell.folder / "lost").exists()
     assert (shell.folder / "flow.yaml").read_text(encoding="utf-8") == "{model: {}}"
+
+
+def test_one_server_in_two_lists_is_one_row_with_both_names_and_places(shell: Shell) -> None:
+    entry = {"command": "clockd"}
+    shell.write("home/.cursor/mcp.json", json.dumps({"mcpServers": {"my clock": entry}}))
+    shell.write("home/.claude.json", json.dumps({"mcpServers": {"my clock": entry}}))
+    rows = [line for line in shell.run("import").out.splitlines() if "clockd" in line]
+    (row,) = rows
+    assert row.split("  ")[0] == "my-clock (my clock)"
+    assert "Claude Code, Cursor" in row
+    assert "home/.claude.json, home/.cursor/mcp.json" in row
+
+
+def test_after_writing_the_next_step_is_named(desk: Shell) -> None:
+    assert "--replace" not in desk.run("import").out
+    out = desk.run("import", "--write", "tooldrawer.yaml").out
+    assert "\n  tooldrawer connect cursor --replace\n" in out
+    assert "\n  tooldrawer connect codex --replace\n" in out
+    other = desk.run("import", "--from", "cursor", "--write", "other.yaml").out
+    assert other.count(" connect ") == 1
+    assert "\n  tooldrawer connect cursor --replace --config other.yaml\n" in other
+
+
+def test_a_misspelled_key_of_a_clients_list_is_told(shell: Shell) -> None:
+    shell.write("home/.cursor/mcp.json", '{"mcpServers": {"moon": {"comand": "moond"}}}')
+    assert shell.run("import").err == (
+        "home/.cursor/mcp.json: moon is left out: it has 'comand' and neither a command nor a url; "
+        "did you mean 'command'?\n"
+    )

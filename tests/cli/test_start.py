@@ -31,8 +31,8 @@ def test_help_is_there_for_a_command_in_both_spellings(shell: Shell) -> None:
 
 def test_config_check_counts_what_it_found(workshop: Shell) -> None:
     said = workshop.run("config", "check").text
-    assert said.startswith("tooldrawer.yaml is right: ")
-    assert "toolsets 1, scopes 1" in said
+    assert said.startswith("tooldrawer.yaml is valid")
+    assert "1 toolset, 1 scope" in said
     assert workshop.run("config", "check", "tooldrawer.yaml", "--json").json == {
         "file": "tooldrawer.yaml",
         "mcp_servers": 0,
@@ -48,7 +48,7 @@ def test_the_configuration_of_the_user_is_found_when_the_folder_has_none(worksho
     (workshop.folder / "home" / "tooldrawer").mkdir(parents=True)
     own = workshop.folder / "home" / "tooldrawer" / "tooldrawer.yaml"
     (workshop.folder / "tooldrawer.yaml").rename(own)
-    assert workshop.run("config", "check").text.startswith(f"{own} is right: ")
+    assert workshop.run("config", "check").text.startswith(f"{own} is valid")
     assert list(workshop.run("tools", "--json").json) == ["workshop"]
 
 
@@ -76,7 +76,7 @@ def test_config_check_names_the_servers_that_cannot_start(shell: Shell) -> None:
     (tide,) = json.loads(ran.out)["disabled"]
     assert (tide["name"], tide["variables"]) == ("tide", ["NOT_SET_HERE"])
     with_key = shell.with_variables(NOT_SET_HERE="tided")
-    assert "mcp servers 2" in with_key.run("config", "check", "tooldrawer.yaml").text
+    assert "2 MCP servers" in with_key.run("config", "check", "tooldrawer.yaml").text
 
 
 @requirement("CFG-2")

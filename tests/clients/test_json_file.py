@@ -170,7 +170,12 @@ def test_what_may_be_secret_is_masked_line_by_line() -> None:
                 "clock": {
                     "command": "clockd",
                     "args": ["--api-key", "three-secret", "--size=4", "--auth-token=five-secret"],
-                    "env": {"HARMLESS": "six-secret"},
+                    "env": {
+                        "HARMLESS": "six-secret",
+                        "CLOCK_KEY": "${MY_CLOCK_KEY}",
+                        "MEMORY_FILE_PATH": "/home/ann/memory.json",
+                        "KEY_FILE": "/home/nine-secret",
+                    },
                     "url": "https://me:seven-secret@clock.example/mcp",
                     "headers": {"X-Thing": "eight-secret", "Accept": "text/plain"},
                 },
@@ -181,5 +186,13 @@ def test_what_may_be_secret_is_masked_line_by_line() -> None:
     masked = JsonFile(text, name="x.json").masked()
     assert "secret" not in masked
     assert len(masked.splitlines()) == len(text.splitlines())
-    for kept in ("clockd", "--api-key", "--size=4", "text/plain", "HARMLESS"):
+    for kept in (
+        "clockd",
+        "--api-key",
+        "--size=4",
+        "text/plain",
+        "HARMLESS",
+        "${MY_CLOCK_KEY}",
+        "memory.json",
+    ):
         assert kept in masked

@@ -114,7 +114,7 @@ model = "kept-model" # kept
 [mcp_servers.clock]
 command = "kept-command"
 args = ["kept", "--token", "two-secret", "--x=1"]
-env = { HARMLESS = "three-secret" }
+env = { HARMLESS = "three-secret", A_KEY = "${KEPT_KEY}", DATA_DIR = "/kept/data" }
 note = "sk-four-secret-0123456789abcdef"
 http_headers = { "X-A" = "five-secret" }
 [mcp_servers.tide.env]
@@ -127,5 +127,13 @@ name = "kept-name"
     masked = TomlFile(text, name="x.toml").masked()
     assert "secret" not in masked
     assert len(masked.splitlines()) == len(text.splitlines())
-    for kept in ("kept-model", "kept-command", '"kept"', "--token", "kept-name"):
+    for kept in (
+        "kept-model",
+        "kept-command",
+        '"kept"',
+        "--token",
+        "kept-name",
+        "${KEPT_KEY}",
+        "/kept/data",
+    ):
         assert kept in masked

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from tooldrawer import config as configuration
+from tooldrawer.cli.call_row import counted
 from tooldrawer.cli.opening import JsonOption
 from tooldrawer.cli.output import notice, show, show_json
 from tooldrawer.config import Config
@@ -13,6 +14,13 @@ from tooldrawer.config.scope_names import unknown_toolsets
 from tooldrawer.errors import ConfigError
 
 _WRONG = 2
+_NOUNS = {
+    "mcp_servers": "MCP server",
+    "toolsets": "toolset",
+    "scopes": "scope",
+    "hooks": "hook",
+    "guardrails": "guardrail",
+}
 app = typer.Typer(no_args_is_help=True, help="The configuration file.")
 
 
@@ -42,8 +50,8 @@ def check(
     if json:
         show_json({"file": str(file), **facts, "disabled": _disabled(found)})
     elif not found.server_mistakes:
-        counted = ", ".join(f"{key.replace('_', ' ')} {count}" for key, count in facts.items())
-        show(f"{file} is right: {counted}.")
+        shown = [counted(count, _NOUNS[key]) for key, count in facts.items() if count]
+        show(f"{file} is valid{': ' if shown else ''}{', '.join(shown)}.")
     else:
         _tell_disabled(found)
     if found.server_mistakes:

@@ -1,6 +1,7 @@
 """`connect`: the gateway in the list of a program that uses MCP servers."""
 
 import os
+import shlex
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -10,9 +11,11 @@ from typing import Annotated, cast
 import typer
 
 from tooldrawer import config as configuration
+from tooldrawer.cli.call_row import counted
 from tooldrawer.cli.connect_launch import (
     HttpOptions,
     config_file,
+    describe_refused_token,
     launch_command,
     launch_http,
     scope_of,
@@ -28,6 +31,7 @@ from tooldrawer.clients.connection import (
     connecting,
     served_entries,
     undoing,
+    unserved_entries,
 )
 from tooldrawer.clients.folders import Folders
 from tooldrawer.clients.known import Client, Place, client_named
@@ -152,7 +156,7 @@ def connect(
             saved = _unpassed(launch, known) if save_variables else {}
             _store(stack, {**saved, **replacement.values})
             plan = _checked(target, without_stored(launch), replacement, is_checked=check)
-        _carry_out(plan, is_dry=dry_run)
+        _carry_out(plan, is_dry=dry_run, undo=_undo_command(target))
         if not dry_run:
             stack.pop_all()  # what was prepared stays
     if found.name == "codex" and _APPROVAL not in cast("JsonObject", plan.entry):
@@ -181,7 +185,7 @@ def _checked(
         verb = "call" if launch.url else "start"
         raise ConfigError(
             f"The gateway does not come up as {title} would {verb} it, so nothing was changed. "
-            f"{trial.problem}"
+            f"{trial.problem}{describe_refused_token(launch, trial.problem)}"
         )
     _tell_servers(trial, launch, target)
     removed = replacement.removed({one.name for one in trial.servers or () if one.is_up})
@@ -192,6 +196,9 @@ def _checked(
 def _tell_servers(trial: Trial, launch: Launch, target: _Target) -> None:
     if trial.servers is None:
         show("The gateway answers.")
+        return
+    if not trial.servers:
+        show(f"The gateway answers, and lists {counted(trial.tools, 'tool')}.")
         return
     up = len(trial.servers) - len(trial.down)
     show(f"The gateway answers; {up} of {len(trial.servers)} servers are up.")
@@ -239,6 +246,10 @@ def _replaceable(target: _Target, config: Path | None, scope: str) -> list[Serve
     entries = served_entries(target.client, place, folders, served, name=target.name)
     if not entries:
         notice(_nothing_replaced(target.client))
+    others = unserved_entries(target.client, place, folders, entries, name=target.name)
+    for name, why in others.items():
+        end = "" if why.endswith("?") else "."
+        notice(f"{name} stays in the list of {target.client.title}: {why}{end}")
     if not scope or not entries:
         return entries
     settings, title = configuration.gather(file), target.client.title
@@ -265,7 +276,15 @@ def _nothing_replaced(client: Client) -> str:
     )
 
 
-def _carry_out(plan: Plan, *, is_dry: bool) -> None:
+def _undo_command(target: _Target) -> str:
+    """Return the command that takes back what this one wrote."""
+    usual = target.client.place(None)
+    place = "" if target.place == usual else f" --place {target.place.where}"
+    name = "" if target.name == OUR_NAME else f" --name {shlex.quote(target.name)}"
+    return f"tooldrawer connect {target.client.name}{place}{name} --undo"
+
+
+def _carry_out(plan: Plan, *, is_dry: bool, undo: str = "") -> None:
     if not plan.is_needed:
         show(f"{plan.path} is right already; nothing to change.")
         return
@@ -279,12 +298,12 @@ def _carry_out(plan: Plan, *, is_dry: bool) -> None:
     elif plan.backup is not None:
         show(f"{plan.path} is as it was." if backup is None else _partly(plan, backup))
     else:
-        kept = f"as it was it is in {backup}" if plan.before is not None else "it is new"
-        show(f"{plan.path} is written; {kept}. Take it back with --undo.")
+        kept = f"the file from before is {backup}" if plan.before is not None else "it is new"
+        show(f"{plan.path} is written; {kept}. Take it back with `{undo}`.")
 
 
 def _partly(plan: Plan, backup: Path) -> str:
     return (
-        f"{plan.path} was changed by others too, so only its servers are as they were; "
-        f"the whole file from then is {backup}."
+        f"{plan.path} was changed by something else too, so only its list of servers was put "
+        f"back; the whole file from before is {backup}."
     )

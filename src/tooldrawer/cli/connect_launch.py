@@ -60,6 +60,8 @@ def config_file(config: Path | None) -> Path:
     Raises:
         ConfigError: There is none.
     """
+    if config is not None and not config.is_file():
+        raise ConfigError(f"--config is {str(config)!r}, and there is no such file.")
     return (config or configuration.find(lists=True)).absolute()
 
 
@@ -136,6 +138,21 @@ def _check_token(place: Place, options: HttpOptions) -> None:
         raise ConfigError(
             "A project's file may be shared, so no token is written into it; use --token-env."
         )
+
+
+def describe_refused_token(launch: Launch, problem: str) -> str:
+    """Return what to do when the gateway wants a token; empty when that is not the problem."""
+    if not launch.url or "HTTP 401" not in problem:
+        return ""
+    name = launch.token_variable
+    if not name:
+        return (
+            " It wants a token: make one with --new-token, or name the variable that has one with "
+            "--token-env."
+        )
+    if not os.environ.get(name):
+        return f" The variable {name}, which --token-env names, is not set here."
+    return f" The token in {name} is not one that this gateway knows."
 
 
 def _make_token(client: Client, scope: str | None, stack: ExitStack) -> str:

@@ -47,6 +47,8 @@ class Trial:
     """Why the gateway did not come up; empty when it did."""
     servers: tuple[ServerState, ...] | None = None
     """None when the gateway is on another machine, so that only its tools can be seen."""
+    tools: int = 0
+    """How many the gateway lists."""
 
     @property
     def down(self) -> tuple[ServerState, ...]:
@@ -102,7 +104,8 @@ async def _observe(
         tasks.start_soon(upstream.serve)
         await upstream.settled()
         if upstream.status.state == "up":
-            trial = Trial(servers=await _server_states(upstream, cards, waiting))
+            states = await _server_states(upstream, cards, waiting)
+            trial = Trial(servers=states, tools=upstream.status.tools)
         else:
             trial = Trial(problem=upstream.status.error)
         tasks.cancel_scope.cancel()

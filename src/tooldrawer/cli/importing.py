@@ -1,6 +1,7 @@
 """`import`: the servers that other programs know."""
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +12,12 @@ from tooldrawer.cli.opening import JsonOption
 from tooldrawer.cli.output import notice, show, show_json, table
 from tooldrawer.clients import change
 from tooldrawer.clients.folders import Folders
-from tooldrawer.clients.known import client_named
+from tooldrawer.clients.known import CLIENTS, client_named
 from tooldrawer.clients.server_file import text_of
 from tooldrawer.clients.taken import Found, Search, find_servers, servers_of
 from tooldrawer.clients.takeover import Taken, Takeover, take_over
 from tooldrawer.config.appending import with_servers, written_servers
+from tooldrawer.config.loading import FILE_NAME
 from tooldrawer.config.secret_file import SecretFile
 from tooldrawer.config.sentences import key_shown
 from tooldrawer.config.server_names import SERVER_NAME_WORDS, is_server_name
@@ -107,6 +109,11 @@ def _search(source: str | None) -> Search:
 
 def _target(write: Path | None) -> tuple[str | None, list[UpstreamSpec]]:
     """The text of the file to write, if there is one, and the servers in it."""
+    if write is not None and not write.parent.is_dir():
+        raise ConfigError(
+            f"{write}: cannot be written: there is no folder {write.parent}. Make it first, or "
+            "choose another file."
+        )
     data = None if write is None else change.read(write)
     if write is None or data is None:
         return None, []
@@ -116,17 +123,32 @@ def _target(write: Path | None) -> tuple[str | None, list[UpstreamSpec]]:
 
 def _show(takeover: Takeover) -> None:
     rows = [
-        (one.spec.name, source.reach, source.title, _short(source.path))
+        (
+            _name_both(one),
+            one.sources[0].reach,
+            _join(source.title for source in one.sources),
+            _join(_short(source.path) for source in one.sources),
+        )
         for one in (*takeover.taken, *takeover.there)
-        for source in one.sources
     ]
     if rows:
         table(("server", "command or host", "client", "file"), rows)
     for one in takeover.left_out:
-        notice(f"{_short(one.path)}: {one.spec.name} is left out: {one.left_out}.")
+        end = "" if one.left_out.endswith("?") else "."
+        notice(f"{_short(one.path)}: {one.spec.name} is left out: {one.left_out}{end}")
     for one in takeover.taken:
         for source in one.sources:
             _tell_changes(one, source)
+
+
+def _name_both(one: Taken) -> str:
+    """What the server is called here, and what the clients call it where that is another name."""
+    theirs = [source.spec.name for source in one.sources if source.spec.name != one.spec.name]
+    return f"{one.spec.name} ({_join(theirs)})" if theirs else one.spec.name
+
+
+def _join(texts: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(texts))
 
 
 def _tell_changes(one: Taken, source: Found) -> None:
@@ -158,6 +180,19 @@ def _tell(takeover: Takeover, write: Path | None) -> None:
     added, there = len(takeover.taken), len(takeover.there)
     was_there = f"; {there} {_was(there)} there already" if there else ""
     show(f"{counted(added, 'server')} {_was(added)} added to {write}{was_there}.")
+    _tell_next_step(takeover, write)
+
+
+def _tell_next_step(takeover: Takeover, write: Path) -> None:
+    """Name the commands that put the gateway into the lists in place of these servers."""
+    titles = {source.title for one in (*takeover.taken, *takeover.there) for source in one.sources}
+    clients = [client for client in CLIENTS if client.title in titles]
+    is_found = write.absolute() == Path(FILE_NAME).absolute()
+    option = "" if is_found else f" --config {shlex.quote(str(write))}"
+    if clients:
+        show("Next, let the gateway take their place in the client's own list:")
+    for client in clients:
+        show(f"  tooldrawer connect {client.name} --replace{option}")
 
 
 def _was(count: int) -> str:

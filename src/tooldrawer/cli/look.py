@@ -172,7 +172,7 @@ def describe(
 
 def explain(
     context_length: Annotated[
-        int | None, typer.Option("--context-length", help="Of the model, in tokens.")
+        int | None, typer.Option("--context-length", min=1, help="Of the model, in tokens.")
     ] = None,
     catalog: CatalogOption = None,
     config: ConfigOption = None,

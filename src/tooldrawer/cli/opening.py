@@ -69,6 +69,8 @@ def opened(
     absent: tuple[AbsentServer, ...] = ()
     if catalog is None:
         hush_disabled()
+        if config is None:
+            _check_found()
         drawer = Drawer.from_config(config, approver=approver)
         for note in drawer.config.notes:
             notice(note)
@@ -87,6 +89,18 @@ def opened(
     if not live:
         check_tools(drawer)
     return Opened(drawer, scope, absent)
+
+
+def _check_found() -> None:
+    """Return when there is a configuration.
+
+    Raises:
+        ConfigError: There is none; it names the option with which these commands need none.
+    """
+    try:
+        configuration.find()
+    except ConfigError as error:
+        raise ConfigError(f"{error} Or name recorded tool lists with --catalog.") from error
 
 
 def admit_absent(

@@ -125,6 +125,29 @@ def served_entries(
     return found
 
 
+def unserved_entries(
+    client: Client,
+    place: Place,
+    folders: Folders,
+    entries: Iterable[ServedEntry],
+    *,
+    name: str = OUR_NAME,
+) -> dict[str, str]:
+    """Return the other servers of the client's list, and why the gateway does not serve each.
+
+    Raises:
+        ConfigError: The file is broken.
+    """
+    path = place.file(folders)
+    file, served = _read(path, change.read(path)), {one.name for one in entries}
+    found: dict[str, str] = {}
+    for other, entry in (file.entries(_list_of(file, place, folders)) or {}).items():
+        if other != name and other not in served:
+            read = read_entry(client, other, entry, path)
+            found[other] = read.left_out or "the gateway does not serve it"
+    return found
+
+
 def undoing(client: Client, place: Place, folders: Folders, *, name: str = OUR_NAME) -> Plan:
     """Take the last change of the client's file back.
 

@@ -8,6 +8,8 @@ from typing import Any, cast
 
 from tooldrawer.activity import MASK
 from tooldrawer.clients.secrets import (
+    is_plain_path,
+    is_reference,
     is_secret_argument,
     is_secret_header,
     is_secret_name,
@@ -96,8 +98,10 @@ def without_list(value: Json, keys: tuple[str, ...]) -> Json:
 def _secrets(node: Node, *, key: str = "", is_secret: bool = False) -> list[Node]:
     """The texts that are not to be shown, none within another."""
     if isinstance(node.value, str):
-        is_hidden = is_secret or is_secret_name(key) or is_secret_text(node.value)
-        return [node] if is_hidden else []
+        text = node.value
+        is_hidden = is_secret or is_secret_name(key) or is_secret_text(text)
+        is_harmless = is_reference(text) or is_plain_path(key, text)
+        return [node] if is_hidden and not is_harmless else []
     found: list[Node] = []
     for member in node.members:
         is_below = (

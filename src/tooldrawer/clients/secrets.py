@@ -14,6 +14,25 @@ _RANDOM = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9+=_\-]{24,}")
 _PLAIN_HEADERS = ("accept", "accept-language", "content-type", "user-agent", "mcp-protocol-version")
 _PLACE = re.compile(r"(?<!\$)(?:\$\$)*\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}")
 
+_REFERENCE = re.compile(
+    r"(?:Bearer |Basic |[Tt]oken )?"
+    r"(?:\$[A-Za-z_]\w*|\$\{(?:env:)?[A-Za-z_]\w*\}|\{env:[A-Za-z_]\w*\})"
+)
+"""How clients write a variable: `$NAME`, `${NAME}`, `${env:NAME}`, `{env:NAME}`."""
+_PATH_NAME = re.compile(r"(?:^|_)(?:path|dir|directory|file|folder|home)$", re.IGNORECASE)
+_PATH_TEXT = re.compile(r"(?:~|\.\.?)?/[^:]*|[A-Za-z]:\\.*")
+
+
+def is_reference(text: str) -> bool:
+    """Whether the text only names a variable, so that nothing secret is in it."""
+    return _REFERENCE.fullmatch(text) is not None
+
+
+def is_plain_path(name: str, text: str) -> bool:
+    """Whether a variable holds the path of a file or folder, by its name and its value."""
+    is_path = _PATH_NAME.search(name) is not None and _PATH_TEXT.fullmatch(text) is not None
+    return is_path and not is_secret_name(name) and not is_secret_text(text)
+
 
 def has_place(text: str) -> bool:
     """Whether the environment fills a part of the text: then what is secret is not in it."""

@@ -9,7 +9,12 @@ from typing import Any, cast
 
 from tooldrawer.activity import MASK
 from tooldrawer.clients.json_file import without_list
-from tooldrawer.clients.secrets import is_secret_name, is_secret_text
+from tooldrawer.clients.secrets import (
+    is_plain_path,
+    is_reference,
+    is_secret_name,
+    is_secret_text,
+)
 from tooldrawer.config.sentences import key_shown
 from tooldrawer.errors import ConfigError
 from tooldrawer.tool import Json, JsonObject
@@ -119,13 +124,15 @@ def _is_hidden(table: tuple[str, ...], line: str, text: str) -> bool:
     key, equals, before = line.partition("=")
     if not equals:
         return False
-    own = key.strip().strip("\"'").split(".")
-    if any(step in _SECRET_TABLES for step in (*table, *own)):
-        return True
+    own, value = key.strip().strip("\"'").split("."), text.strip("\"'")
     # In an inline table it is the key before it, in a list the option before it.
     near = re.findall(r"([\w-]+)[\"']?\s*=\s*$|[\"'](-[^\"']*)[\"']\s*,\s*$", before)
     names = [own[-1], *(name for pair in near for name in pair if name)]
-    return any(map(is_secret_name, names)) or is_secret_text(text.strip("\"'"))
+    if is_reference(value) or is_plain_path(names[-1], value):
+        return False
+    if any(step in _SECRET_TABLES for step in (*table, *own)):
+        return True
+    return any(map(is_secret_name, names)) or is_secret_text(value)
 
 
 def _with(text: str, key: tuple[str, ...], entry: JsonObject) -> str:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from math import inf
 
 from tooldrawer.config.document import Mistake, Path
-from tooldrawer.config.words import shown
+from tooldrawer.config.words import quoted, shown
 from tooldrawer.tool import Json
 from tooldrawer.upstream.spec import UpstreamSpec
 
@@ -16,6 +17,7 @@ _LOCAL = ("stdio", "local")
 _REMOTE = ("http", "streamable-http", "streamablehttp", "streamable_http", "remote")
 _ALLOWED = ("includeTools", "enabledTools")
 _DENIED = ("excludeTools", "disabledTools")
+_NEAR_ENOUGH = 0.75
 _SETTINGS = "settings with a command or a url"
 _UNUSABLE = re.compile("[\0\ud800-\udfff]")
 _MILLISECONDS = 1000
@@ -77,7 +79,7 @@ class EntryReader:
         if has_command and has_url and not word:
             self._wrong(path, "has both a command and a url, expected one of the two")
         elif not (has_url if is_remote else has_command):
-            self._wrong(path, _lacking(word, is_remote=is_remote))
+            self._wrong(path, _lacking(entry, word, is_remote=is_remote))
         return is_remote
 
     def _check_kind(self, kind: Json, word: str, path: Path) -> None:
@@ -180,7 +182,10 @@ def _is_empty(value: Json) -> bool:
     return value is None or value in ("", [], {})
 
 
-def _lacking(word: str, *, is_remote: bool) -> str:
+def _lacking(entry: dict[str, Json], word: str, *, is_remote: bool) -> str:
+    for key in entry.keys() - {"command", *_URLS}:
+        if near := get_close_matches(key, ("command", "url"), n=1, cutoff=_NEAR_ENOUGH):
+            return f"has {quoted(key)} and neither a command nor a url; did you mean {near[0]!r}?"
     if not word:
         return "has neither a command nor a url, expected one of the two"
     return f"has the type {word!r} and no {'url' if is_remote else 'command'}"

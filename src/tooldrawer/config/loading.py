@@ -58,7 +58,7 @@ def find(*, lists: bool = False) -> FilePath:
     raise ConfigError(
         f"There is no {FILE_NAME} in this folder or in {users}; write one, take over the servers "
         f"of other programs with `tooldrawer import --write {FILE_NAME}`, "
-        "name a file with --config, or recorded tool lists with --catalog."
+        "name a file with --config."
     )
 
 
