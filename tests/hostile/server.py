@@ -69,6 +69,8 @@ class Hostile:
         return unasked(self.numbers, self.habits)
 
     def answer(self, message: Message) -> Message:
+        if message["method"] in ("tools/call", "prompts/get") and "error" in self.offer:
+            return {"id": message["id"], "error": self.offer["error"]}
         result = self.result(message["method"], message.get("params") or {})
         if result is None:
             error = {"code": -32601, "message": f"Method not found: {WORD}"}

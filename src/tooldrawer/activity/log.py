@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from threading import Lock
 from weakref import WeakKeyDictionary, finalize, ref
 
+from tooldrawer.activity.event_bounds import mask_bounded
 from tooldrawer.activity.events import Event
 from tooldrawer.activity.masking import Masker
 from tooldrawer.activity.sinks import Sink, SinkThread
@@ -23,6 +24,7 @@ class ActivityLog:
     def __init__(
         self, *, keep: int = 1000, masker: Masker | None = None, sinks: Iterable[Sink] = ()
     ) -> None:
+        # With the usual 1,000 events of at most 20 kB (`MAX_EVENT_BYTES`) these are 20 MB.
         self._events: deque[Event] = deque(maxlen=keep)
         self._masker = masker or Masker()
         self._lock = Lock()
@@ -34,8 +36,11 @@ class ActivityLog:
             self.attach(sink)
 
     def __call__(self, event: Event) -> None:
-        """Record `event`, its secrets masked, and pass it on without waiting for anyone."""
-        masked = self._masker(event)
+        """Record `event`, its secrets masked, and pass it on without waiting for anyone.
+
+        Long texts and large arguments are cut: one event costs little, whatever is in it.
+        """
+        masked = mask_bounded(event, self._masker)
         self._events.append(masked)
         for sink in self._sinks:
             sink.put(masked)

@@ -3,7 +3,6 @@
 import json
 import logging
 import os
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
@@ -11,10 +10,13 @@ from threading import Condition, Thread
 from types import UnionType
 from typing import Any, Protocol, cast, get_args, get_origin, runtime_checkable
 
+from tooldrawer.activity.event_queue import EventQueue
 from tooldrawer.activity.events import Event
 from tooldrawer.private_files import open_private
 
 _logger = logging.getLogger(__name__)
+_MAX_EVENTS_PER_WRITE = 500
+"""A line has at most 120 kB (`MAX_EVENT_BYTES`), so no more than 60 MB are written at once."""
 _KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in get_args(Event)}
 
 
@@ -51,17 +53,22 @@ class JsonLines:
 
     def write_all(self, events: Sequence[Event]) -> None:
         """Append a line for each; the file is opened every time, so that it may be moved away."""
-        data = "".join(as_json(event) + "\n" for event in events).encode("utf-8")
         # After each system call this thread may wait for busy calls before it goes on, and what is
         # not written yet is lost when the process is killed. So there are two calls, not three.
         flags = os.O_WRONLY | os.O_APPEND
         descriptor = open_private(self._path, flags, restrict=not self._is_private)
         self._is_private = True
         try:
-            while data:
-                data = data[os.write(descriptor, data) :]
+            for start in range(0, len(events), _MAX_EVENTS_PER_WRITE):
+                _write_lines(descriptor, events[start : start + _MAX_EVENTS_PER_WRITE])
         finally:
             os.close(descriptor)
+
+
+def _write_lines(descriptor: int, events: Sequence[Event]) -> None:
+    data = "".join(as_json(event) + "\n" for event in events).encode("utf-8")
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 def as_json(event: Event) -> str:
@@ -104,8 +111,7 @@ class SinkThread:
     def __init__(self, sink: Sink, *, waiting: int = 10_000, gather_s: float = 0.0) -> None:
         self._sink = sink
         self._gather_s = gather_s
-        self._queue: deque[Event] = deque()
-        self._most = waiting
+        self._queue = EventQueue(max_events=waiting)
         self._condition = Condition()
         self._is_closed = False
         self._is_writing = False
@@ -122,10 +128,7 @@ class SinkThread:
         with self._condition:
             if self._is_closed:
                 return
-            if len(self._queue) >= self._most:
-                self._queue.popleft()
-                self.dropped += 1
-            self._queue.append(event)
+            self.dropped += self._queue.append(event)
             if len(self._queue) == 1:
                 self._condition.notify_all()
 
@@ -189,6 +192,4 @@ class SinkThread:
             self._is_writing = True
             if not isinstance(self._sink, BatchSink):
                 return (self._queue.popleft(),)
-            events = tuple(self._queue)
-            self._queue.clear()
-            return events
+            return self._queue.take_all()

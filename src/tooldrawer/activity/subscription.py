@@ -1,6 +1,5 @@
 """Events for a task: an async iterator that begins with the next one."""
 
-from collections import deque
 from threading import Thread, get_ident
 from types import TracebackType
 from typing import Self
@@ -9,6 +8,7 @@ import anyio
 import anyio.from_thread
 import anyio.lowlevel
 
+from tooldrawer.activity.event_queue import EventQueue
 from tooldrawer.activity.events import Event
 
 
@@ -20,7 +20,7 @@ class Subscription:
 
     def __init__(self, *, session: str | None = None, waiting: int = 10_000) -> None:
         self._session = session
-        self._waiting: deque[Event] = deque(maxlen=waiting)
+        self._waiting = EventQueue(max_events=waiting)
         self._is_closed = False
         self._arrived = anyio.Event()
         self._thread = get_ident()

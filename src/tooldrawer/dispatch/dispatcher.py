@@ -22,6 +22,7 @@ from tooldrawer.activity import (
     Stamp,
 )
 from tooldrawer.admission import Admission
+from tooldrawer.bounds.server_error import bound_refusal, cut_message
 from tooldrawer.bounds.size import Size
 from tooldrawer.bridge import BridgeNames
 from tooldrawer.call import ToolCall, ToolResult, freeze
@@ -40,6 +41,7 @@ from tooldrawer.errors import (
     CallRejected,
     InvalidArguments,
     MissingArguments,
+    ServerRefused,
     ToolFailed,
     ToolTimedOut,
 )
@@ -280,11 +282,14 @@ class Dispatcher:
         with anyio.move_on_after(limit) as scope:
             try:
                 result = await toolset.run(tool, call)
+            except ServerRefused as error:
+                raise bound_refusal(error, self._limits.result_max_chars) from None
             except (CallRejected, ToolFailed):
                 raise
             except (Exception, SystemExit) as error:  # the boundary to a tool of anyone's
                 _logger.debug("%r raised.", tool.name, exc_info=True)
-                raise ToolFailed(f"{tool.name!r} failed: {_describe(error)}") from error
+                said = cut_message(_describe(error), self._limits.result_max_chars)
+                raise ToolFailed(f"{tool.name!r} failed: {said}") from error
             progress.may_run_on = False
             return _sound(result, repr(tool.name))
         assert scope.cancelled_caught

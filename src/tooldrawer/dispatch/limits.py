@@ -3,9 +3,10 @@
 import json
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from tooldrawer.bounds.size import Size, SizeLimits
 from tooldrawer.call import ToolResult, text_block
 from tooldrawer.option_checks import SECONDS, require_fields, whole_number
 from tooldrawer.tool import Json, JsonObject
@@ -49,6 +50,11 @@ _MEDIA = ("image", "audio")
 _MOST_MEDIA = 5_000_000
 """Characters of a picture or sound. A model reads its pixels, not these; beyond this providers
 refuse it, and with it the whole conversation."""
+_MOST_MEDIA_TOGETHER = 20_000_000
+_MOST_OPENED = 1_000
+"""Blocks of one result that become text because they do not fit: each costs up to 20 µs."""
+_MOST_LEVELS_MEASURED = 200
+_TEXT_KEYS = frozenset(("type", "text"))
 
 
 class Rests:
@@ -63,27 +69,28 @@ class Rests:
     def shortened(self, result: ToolResult, *, most: int, how_to_read_on: str) -> ToolResult:
         """The result itself, or its first `most` characters and how to get at the rest.
 
-        Blocks that are not text cannot be read in parts; those too long are named and left out.
+        Blocks that are not text cannot be read in parts. Those that do not fit become text, or
+        they are named and left out if they are binary. So does `_meta`, which no model reads.
         """
         if _fits(result, most):
             return result
-        blocks = tuple(
-            block if _block_size(block) <= _room(block, most) else _opened(block)
-            for block in result.content
-        )
-        fitting = replace(result, content=blocks)
-        if _value_size(result.structured) > most:
+        fitting = replace(result, content=_fitting_blocks(result.content, most))
+        if _value_size(result.structured, most) > most:
             fitting = _without_structured(fitting)
+        if _value_size(result.meta, most) > most:
+            note = "[The _meta of this result was left out: too large.]"
+            fitting = replace(fitting, meta={}).with_note(note)
         text = fitting.text
-        if len(text) <= most:
+        others = tuple(block for block in fitting.content if block.get("type") != "text")
+        room = max(most - _read_size(others, most), most // 2, 1)
+        if len(text) <= room:
             return fitting
         self._count += 1
         handle = f"rest-{self._count}"
         self._texts[handle] = text
         while len(self._texts) > self._keep or self._is_too_much():
             self._texts.popitem(last=False)
-        first = self.read(handle, 0, most=most, how_to_read_on=how_to_read_on)
-        others = (block for block in fitting.content if block.get("type") != "text")
+        first = self.read(handle, 0, most=room, how_to_read_on=how_to_read_on)
         return replace(fitting, content=(*first.content, *others))
 
     def shortened_text(self, result: ToolResult, *, most: int, how_to_read_on: str) -> ToolResult:
@@ -139,23 +146,77 @@ def _whole(value: Json) -> int:
 
 
 def _fits(result: ToolResult, most: int) -> bool:
-    media = [block for block in result.content if block.get("type") in _MEDIA]
-    read = sum(_block_size(block) for block in result.content if block.get("type") not in _MEDIA)
-    pictures_fit = all(_block_size(block) <= _room(block, most) for block in media)
-    return pictures_fit and max(read, _value_size(result.structured)) <= most
+    return (
+        max(_value_size(result.structured, most), _value_size(result.meta, most)) <= most
+        and _read_size(result.content, most) <= most
+        and _media_fit(result.content, most)
+    )
 
 
-def _room(block: JsonObject, most: int) -> int:
-    return max(most, _MOST_MEDIA) if block.get("type") in _MEDIA else most
+def _read_size(blocks: Iterable[JsonObject], most: int) -> int:
+    """Characters of what a model reads of the blocks, counted until there are too many."""
+    size = -1  # one line end less than there are blocks
+    for block in blocks:
+        if block.get("type") not in _MEDIA:
+            size += 1 + _block_size(block, most)
+            if size > most:
+                break
+    return max(size, 0)
 
 
-def _block_size(block: JsonObject) -> int:
-    text: Json = block.get("text")
-    return len(text) if isinstance(text, str) else len(_json(block))
+def _media_fit(blocks: Iterable[JsonObject], most: int) -> bool:
+    together = max(most, _MOST_MEDIA_TOGETHER)
+    sizes = [_block_size(block, together) for block in blocks if block.get("type") in _MEDIA]
+    return max(sizes, default=0) <= max(most, _MOST_MEDIA) and sum(sizes) <= together
 
 
-def _value_size(value: Json) -> int:
-    return 0 if value is None else len(_json(value))
+def _fitting_blocks(blocks: Iterable[JsonObject], most: int) -> tuple[JsonObject, ...]:
+    """The blocks that fit in, each on its own and all together, and text instead of the others."""
+    media, others = max(most, _MOST_MEDIA_TOGETHER), most
+    fitting: list[JsonObject] = []
+    opened = 0
+    for block in blocks:
+        is_media, text = block.get("type") in _MEDIA, _text_of(block)
+        if opened >= _MOST_OPENED and text is None:
+            opened += 1
+            continue
+        room = min(media, max(most, _MOST_MEDIA)) if is_media else others
+        # Of a text only what is beside it: the text itself can be read in parts.
+        size = _block_size(block, room) - len(text or "")
+        if size > room:
+            opened += text is None
+            fitting.append(_opened(block, most))
+            continue
+        media, others = (media - size, others) if is_media else (media, others - size)
+        fitting.append(block)
+    if opened > _MOST_OPENED:
+        more = f"[{opened - _MOST_OPENED:,} more blocks left out: too many. Ask the tool for less.]"
+        fitting.append(text_block(more))
+    return tuple(fitting)
+
+
+def _text_of(block: JsonObject) -> str | None:
+    text = block.get("text")
+    return text if block.get("type") == "text" and isinstance(text, str) else None
+
+
+def _block_size(block: JsonObject, most: int) -> int:
+    text = _text_of(block)
+    if text is None:
+        return _value_size(block, most)
+    beside = len(block) > len(_TEXT_KEYS)
+    rest = {key: block[key] for key in block if key not in _TEXT_KEYS} if beside else None
+    return len(text) + _value_size(rest, most)
+
+
+def _value_size(value: Json, most: int) -> int:
+    """Characters of a value in JSON; of one that is much longer than `most`, any number above."""
+    if not value:
+        return 0
+    # To write a million values as JSON takes long, and this ends when there are too many. It counts
+    # up to three bytes for a character.
+    limits = SizeLimits(levels=_MOST_LEVELS_MEASURED, values=most, bytes=4 * most + 100)
+    return most + 1 if Size(value, limits).excess else len(_json(value))
 
 
 def _json(value: Json) -> str:
@@ -172,16 +233,19 @@ def _without_structured(result: ToolResult) -> ToolResult:
     return plain if is_there else plain.with_note(_json(result.structured))
 
 
-def _opened(block: JsonObject) -> JsonObject:
-    """A block that is too long, as text: what it embeds, or what it was."""
+def _opened(block: JsonObject, most: int) -> JsonObject:
+    """A block that does not fit, as text: what it embeds, its JSON, or what it was."""
     if block.get("type") == "text":
-        return block
+        return text_block(str(block.get("text", "")))
     inner = block.get("resource")
     about = {**block, **inner} if isinstance(inner, Mapping) else block
     name = " ".join(str(about[key]) for key in ("type", "uri") if about.get(key))
     text = about.get("text")
     if isinstance(text, str):
         return text_block(f"[{name}]\n{text}")
+    is_binary = "data" in about or "blob" in about
+    if not is_binary and _value_size(block, most) <= most:
+        return text_block(_json(block))
     mime, size = about.get("mimeType", "unknown type"), len(_json(block))
     return text_block(
         f"[{name} of {mime}, {size:,} bytes, left out: too large. Ask the tool for less.]"

@@ -48,7 +48,7 @@ def is_gone(error: BaseException) -> bool:
 def explained(error: BaseException) -> str:
     """The end of a sentence that begins with the server: `it ...`."""
     first = next((each for each in leaves(error) if isinstance(each, Exception)), error)
-    said = " ".join(str(first).split())[:300]
+    said = _one_line(str(first))
     match first:
         case Unreachable():
             return str(first)
@@ -72,7 +72,12 @@ def _explain_mcp_error(error: MCPError) -> str:
     if error.message.startswith(_SDK_CONTENT_TYPE_ERROR):
         content_type = error.message.removeprefix(_SDK_CONTENT_TYPE_ERROR)[:80]
         return f"{_NOT_MCP} (it sent {content_type or 'no content type'})"
-    return f"it answered with the error {error.code}: {' '.join(str(error).split())[:300]}"
+    return f"it answered with the error {error.code}: {_one_line(str(error))}"
+
+
+def _one_line(text: str) -> str:
+    """The beginning of a text; a server may send one of 60 MB."""
+    return " ".join(text[:3_000].split())[:300]
 
 
 def http_complaint(status: int) -> str:

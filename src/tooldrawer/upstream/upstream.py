@@ -11,6 +11,7 @@ from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
 
 from tooldrawer.activity import Emit
+from tooldrawer.bounds.server_error import MAX_ERROR_CHARS, bound_data, cut_message
 from tooldrawer.call import ToolCall, ToolResult
 from tooldrawer.errors import ServerRefused, ToolFailed, ToolTimedOut
 from tooldrawer.naming import DEFAULT_TEMPLATE
@@ -267,15 +268,19 @@ class Upstream:
         flight, turns = Flight(BEHIND.get(), seconds), connection.kept.turns
         if not turns.enter(flight):
             await self._turn(turns, flight, seconds)
+        failure: ToolFailed | None = None
         try:
             with watch_post() as post:
                 try:
                     with flight.limit:
                         return await connection.request(method, params, flight)
                 except MCPError as error:
-                    raise await self._failure(connection, error, post.code) from error
+                    failure = await self._failure(connection, error, post.code)
         finally:
             turns.leave(flight)
+        if failure is not None:
+            # Not from the SDK's error: the result of the call would keep its whole text.
+            raise failure
         raise ToolTimedOut(
             f"The server {self.spec.name!r} did not answer within {seconds:g} s and was told to "
             "stop. It may still be running; do not repeat blindly: check what it has done first."
@@ -315,7 +320,8 @@ class Upstream:
         if self.spec.url and error.message == "Server returned an error response":
             said = http_complaint(status) if status else error.message
             return ToolFailed(f"The server {name} gave no answer: {said}. Tell the user.")
-        return ServerRefused(error.message, code=error.code, data=error.data)
+        message, data = cut_message(error.message), bound_data(error.data)
+        return ServerRefused(message, code=error.code, data=data)
 
     def _result(self, raw: Mapping[str, Any]) -> ToolResult:
         content = raw.get("content", [])
@@ -346,4 +352,4 @@ def _tells_forgotten(connection: Connection, error: MCPError) -> bool:
         return False
     if error.code == INVALID_REQUEST and error.message == "Session terminated":
         return True  # the SDK's words for a 404 that says nothing itself
-    return connection.way.needs_person and "session" in error.message.lower()
+    return connection.way.needs_person and "session" in error.message[:MAX_ERROR_CHARS].lower()
