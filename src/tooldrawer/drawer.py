@@ -17,7 +17,15 @@ from tooldrawer.activity import ActivityLog, ConfigReloaded, JsonLines, Masker, 
 from tooldrawer.catalogs import Catalogs
 from tooldrawer.config import Config
 from tooldrawer.config.reload_report import compare_servers, describe_kept, describe_rejected
-from tooldrawer.dispatch import Approver, Dispatcher, Grants, Guardrail, Hook, Permission
+from tooldrawer.dispatch import (
+    Approver,
+    Dispatcher,
+    Grants,
+    Guardrail,
+    Hook,
+    Permission,
+    ResultMemory,
+)
 from tooldrawer.errors import ConfigError, ToolDrawerError
 from tooldrawer.parts import Parts
 from tooldrawer.registry import Registry
@@ -94,6 +102,7 @@ class Drawer:
         """Finds tools; there is another one when its settings change."""
         self._catalogs = Catalogs(reserved=tuple(self.config.assembly.names))
         self._costs = SchemaCosts(self._counter)
+        self._results = ResultMemory()
         self.startup = ServerStartup(
             self.registry,
             configured=lambda: self.config.servers,
@@ -328,6 +337,7 @@ class Drawer:
             policy=config.assembly,
             search=config.search,
             limits=config.limits,
+            results=self._results,
             scopes=config.scopes,
         )
 

@@ -8,7 +8,7 @@ from tooldrawer.activity import Emit
 from tooldrawer.assembly import AssemblyPolicy
 from tooldrawer.bridge import SearchPolicy
 from tooldrawer.catalogs import Catalogs
-from tooldrawer.dispatch import Dispatcher, Limits
+from tooldrawer.dispatch import Dispatcher, Limits, ResultMemory
 from tooldrawer.registry import Registry
 from tooldrawer.scope import Scope
 from tooldrawer.search import SearchEngine
@@ -29,6 +29,8 @@ class Parts:
     policy: AssemblyPolicy
     search: SearchPolicy
     limits: Limits
+    results: ResultMemory
+    """For results that were cut, of all sessions."""
     scopes: Mapping[str, Scope]
 
 

@@ -82,7 +82,7 @@ class Session:
         """Whether the provider loads found tools itself; may be set when the endpoint changes."""
         self.ledger = Ledger()
         self._drawer, self._scope, self._within, self._host = drawer, scope, within, host
-        self._rests = Rests()
+        self._rests = Rests(drawer.parts.results, principal)
         self._caller = Caller(
             session=name,
             scope=lambda: self.scope,

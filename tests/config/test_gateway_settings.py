@@ -28,9 +28,9 @@ def test_every_setting_of_the_gateway_is_read() -> None:
           drain: 2.5
           instructions_max_chars: 0
           connections: {max_open: 9, max_incomplete: 8, header_timeout: 7, body_timeout: 6.5,
-            request_max_bytes: 5000}
+            write_timeout: 5.5, request_max_bytes: 5000}
           quotas: {sessions: 1, suspended_calls: 2, calls_in_flight: 3, searches_per_minute: 4,
-            calls_per_minute: 5}
+            calls_per_minute: 5, subscriptions: 6}
         """
     )
     assert found.gateway == GatewayOptions(
@@ -48,6 +48,7 @@ def test_every_setting_of_the_gateway_is_read() -> None:
             max_incomplete=8,
             header_timeout=7,
             body_timeout=6.5,
+            write_timeout=5.5,
             request_max_bytes=5000,
         ),
         quotas=QuotaOptions(
@@ -56,6 +57,7 @@ def test_every_setting_of_the_gateway_is_read() -> None:
             calls_in_flight=3,
             searches_per_minute=4,
             calls_per_minute=5,
+            subscriptions=6,
         ),
     )
 

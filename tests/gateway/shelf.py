@@ -132,6 +132,8 @@ class Shelf:
                 self.answer(identity, {"completion": {"values": values}})
             case "resources/subscribe" if self.goods.get("refuses_subscriptions"):
                 self.refuse(identity, -32602, "Not this one.")
+            case "resources/unsubscribe" if self.goods.get("refuses_unsubscriptions"):
+                self.refuse(identity, -32602, "Not this one.")
             case "resources/subscribe" | "resources/unsubscribe":
                 added = method == "resources/subscribe"
                 (self.wanted.add if added else self.wanted.discard)(params["uri"])

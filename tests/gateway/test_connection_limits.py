@@ -1,5 +1,7 @@
 """Slow and excess HTTP connections do not keep others out."""
 
+import errno
+import json
 import resource
 import socket
 from collections.abc import AsyncGenerator, Iterable
@@ -10,13 +12,18 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
-from tests.fakes import Clock
-from tests.gateway.rig import LONG, STATELESS, Person, document
-from tests.gateway.web import Site, served
+from tests.fakes import Clock, ScriptedToolset
+from tests.gateway.rig import LONG, STATELESS, Person, document, eventually
+from tests.gateway.web import Site, served, tokens
+from tests.gateway.wire import stateless
 from tests.requirements import requirement
+from tooldrawer import Tool
 from tooldrawer.config.settings import ConnectionOptions
 from tooldrawer.gateway.connection_limits import ConnectionTable, Phase
+from tooldrawer.gateway.door import LimitedRequests
+from tooldrawer.gateway.quotas import OpenRequests
 
 pytestmark = pytest.mark.anyio
 HALF_A_HEADER = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
@@ -34,10 +41,15 @@ class FakeConnection:
     def __init__(self, peer: str = "10.0.0.1") -> None:
         self.peer = peer
         self.status = 0
+        self.unsent = 0
+        self.is_aborted = False
 
     def refuse(self, status: int, reason: str) -> None:
         assert reason
         self.status = status
+
+    def abort(self) -> None:
+        self.is_aborted = True
 
 
 def added(table: ConnectionTable, count: int, peer: str = "10.0.0.1") -> list[FakeConnection]:
@@ -117,6 +129,64 @@ def test_what_a_closed_connection_reports_counts_no_more() -> None:
     assert (len(table), table.incomplete, closed([second])) == (1, 1, [False])
 
 
+@requirement("GW-3")
+def test_a_client_that_reads_nothing_of_its_answer_is_given_up() -> None:
+    clock = Clock()
+    table = ConnectionTable(ConnectionOptions(write_timeout=10), clock=clock)
+    reads, stalls = added(table, 2)
+    for each in (reads, stalls):
+        table.update(each, Phase.COMPLETE)
+        each.unsent = 1000
+    table.close_late()
+    for _ in range(10):
+        clock.now += 1
+        reads.unsent -= 1
+        table.close_late()
+    assert (reads.is_aborted, stalls.is_aborted) == (False, True)
+    assert len(table) == 1
+
+
+@requirement("GW-3")
+def test_a_slow_reader_of_an_endless_stream_is_kept() -> None:
+    clock = Clock()
+    table = ConnectionTable(ConnectionOptions(write_timeout=10), clock=clock)
+    (slow,) = added(table, 1)
+    table.update(slow, Phase.COMPLETE)
+    for number in range(100):
+        slow.unsent = 60_000 - number % 7  # what it has read is filled up again
+        table.close_late()
+        clock.now += 9
+    assert not slow.is_aborted
+
+
+@requirement("GW-3")
+def test_a_connection_that_is_not_read_makes_room_for_a_new_one() -> None:
+    clock = Clock()
+    table = ConnectionTable(ConnectionOptions(max_open=2, write_timeout=600), clock=clock)
+    busy, stalls = added(table, 2)
+    for each in (busy, stalls):
+        table.update(each, Phase.COMPLETE)
+    stalls.unsent = 1000
+    table.close_late()
+    (early,) = added(table, 1)
+    assert (early.status, stalls.is_aborted) == (503, False)
+    clock.now += 1
+    (late,) = added(table, 1)
+    assert (late.status, stalls.is_aborted, busy.is_aborted) == (0, True, False)
+
+
+def test_a_refused_connection_that_does_not_take_the_refusal_is_reset() -> None:
+    clock = Clock()
+    table = ConnectionTable(ConnectionOptions(header_timeout=5, write_timeout=10), clock=clock)
+    slow, gone = added(table, 2)
+    clock.now += 5
+    table.close_late()
+    table.remove(gone)
+    clock.now += 10
+    table.close_late()
+    assert (slow.is_aborted, gone.is_aborted) == (True, False)
+
+
 @asynccontextmanager
 async def limited(folder: Path, **limits: Any) -> AsyncGenerator[Site]:
     async with served(folder, document({}, gateway={"connections": limits})) as site:
@@ -181,6 +251,89 @@ async def test_a_thousand_half_sent_headers_leave_the_gateway_responsive(tmp_pat
         finally:
             for each in slow:
                 each.close()
+
+
+def large_answers() -> ScriptedToolset:
+    """Makes a list that no system buffers as a whole."""
+    return ScriptedToolset(
+        "big", [Tool(name=f"t{n}", description="x" * 100_000) for n in range(160)]
+    )
+
+
+def listing() -> bytes:
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": stateless()}
+    body = json.dumps(request).encode()
+    head = (
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        "Accept: application/json, text/event-stream\r\nMcp-Method: tools/list\r\n"
+        f"MCP-Protocol-Version: {STATELESS}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def is_reset(connection: socket.socket) -> bool:
+    """Whether the gateway gave it up; asking reads nothing."""
+    return connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNRESET
+
+
+@asynccontextmanager
+async def unread(folder: Path, *requests: bytes, **limits: Any) -> AsyncGenerator[socket.socket]:
+    """A connection whose client reads nothing of its answers."""
+    options = {"mode": "passthrough", "connections": limits}
+    settings = document({}, gateway=options)
+    async with served(folder, settings, toolsets=(large_answers(),)) as site:
+        with closing(connected(site, b"".join(requests))) as connection:
+            yield connection
+            assert (await site.http.get("/healthz")).text == "ok\n"
+
+
+@requirement("GW-3")
+async def test_a_client_that_does_not_read_loses_its_connection(tmp_path: Path) -> None:
+    async with unread(tmp_path, listing(), listing(), max_open=1, write_timeout=0.1) as connection:
+        await eventually(lambda: is_reset(connection))
+
+
+@requirement("GW-3")
+async def test_an_idle_connection_with_an_unread_answer_is_not_left_open(tmp_path: Path) -> None:
+    limits = {"header_timeout": 0.1, "write_timeout": 600}
+    async with unread(tmp_path, listing(), **limits) as connection:
+        await eventually(lambda: is_reset(connection))
+
+
+@requirement("GW-3")
+@pytest.mark.parametrize("path", ["/mcp/", "/.well-known/oauth-protected-resource/mcp/"])
+async def test_a_path_that_is_too_long_is_not_repeated(tmp_path: Path, path: str) -> None:
+    tokens(tmp_path).create()
+    async with limited(tmp_path) as site:
+        response = await site.http.get(path + "%e9" * 3000)
+        assert response.status_code == 414
+        assert len(response.content) + sum(map(len, response.headers.values())) < 1000
+        host = {"Host": "a" * 1000}
+        assert (await site.http.get("/mcp", headers=host)).status_code == 421
+
+
+@requirement("GW-2")
+async def test_requests_without_a_principal_count_as_those_of_one() -> None:
+    requests, answers = OpenRequests(4), list[int]()
+
+    async def inside(scope: Scope, receive: Receive, send: Send) -> None:
+        await anyio.sleep_forever()
+
+    async def send(message: Message) -> None:
+        answers.append(message.get("status", 0))
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    app, scope = LimitedRequests(inside, requests), {"type": "http", "path": "/mcp"}
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(app, scope, receive, send)
+        await anyio.wait_all_tasks_blocked()
+        assert answers[0] == 429
+        with requests.opened("ann"):
+            pass
+        tasks.cancel_scope.cancel()
 
 
 @requirement("GW-3")

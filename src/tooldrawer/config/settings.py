@@ -75,6 +75,8 @@ class ConnectionOptions:
     """Seconds."""
     body_timeout: float = 60.0
     """Seconds."""
+    write_timeout: float = 60.0
+    """Seconds that a client may read nothing of its answer."""
     request_max_bytes: int = 4_000_000
     """Reading a request keeps all others waiting: 25 ms for each megabyte of small values."""
 
@@ -91,6 +93,8 @@ class QuotaOptions:
     """More of them wait."""
     searches_per_minute: int = 3000
     calls_per_minute: int = 6000
+    subscriptions: int = 1000
+    """To resources; one more is refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

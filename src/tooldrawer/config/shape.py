@@ -278,6 +278,7 @@ class ConnectionsSection:
     max_incomplete: Count = _connections.max_incomplete
     header_timeout: Seconds = _connections.header_timeout
     body_timeout: Seconds = _connections.body_timeout
+    write_timeout: Seconds = _connections.write_timeout
     request_max_bytes: Annotated[int, Ge(1000), Expected("a whole number from 1000")] = (
         _connections.request_max_bytes
     )
@@ -293,6 +294,7 @@ class QuotasSection:
     calls_in_flight: Count = _quotas.calls_in_flight
     searches_per_minute: Count = _quotas.searches_per_minute
     calls_per_minute: Count = _quotas.calls_per_minute
+    subscriptions: Count = _quotas.subscriptions
 
 
 @dataclass(frozen=True)

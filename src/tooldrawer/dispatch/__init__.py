@@ -17,6 +17,7 @@ from tooldrawer.dispatch.guardrails import (
 from tooldrawer.dispatch.hooks import Hook, Next
 from tooldrawer.dispatch.limits import MOST_LEVELS, Limits, Rests
 from tooldrawer.dispatch.permission import Permission
+from tooldrawer.dispatch.result_memory import ResultMemory
 from tooldrawer.dispatch.terminal import TerminalApprover
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "RateLimit",
     "RepeatGuard",
     "Rests",
+    "ResultMemory",
     "Rules",
     "TerminalApprover",
     "Verdict",

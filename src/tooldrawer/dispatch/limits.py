@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from tooldrawer.bounds.size import Size, SizeLimits
 from tooldrawer.call import ToolResult, text_block
+from tooldrawer.dispatch.result_memory import MAX_TEXT_CHARS, ResultMemory
 from tooldrawer.option_checks import SECONDS, require_fields, whole_number
 from tooldrawer.tool import Json, JsonObject
 
@@ -60,9 +61,9 @@ _TEXT_KEYS = frozenset(("type", "text"))
 class Rests:
     """The ends of results that were too long, for a while, so that a model can read on."""
 
-    def __init__(self, *, keep: int = 16, keep_chars: int = 20_000_000) -> None:
-        """At most `keep` of them, and `keep_chars` together unless the newest alone is longer."""
-        self._keep, self._keep_chars = keep, keep_chars
+    def __init__(self, memory: ResultMemory, principal: str = "", *, keep: int = 16) -> None:
+        """At most `keep` of them, and as much as `memory` has room for."""
+        self._memory, self._principal, self._keep = memory, principal, keep
         self._count = 0
         self._texts: OrderedDict[str, str] = OrderedDict()
 
@@ -85,12 +86,8 @@ class Rests:
         room = max(most - _read_size(others, most), most // 2, 1)
         if len(text) <= room:
             return fitting
-        self._count += 1
-        handle = f"rest-{self._count}"
-        self._texts[handle] = text
-        while len(self._texts) > self._keep or self._is_too_much():
-            self._texts.popitem(last=False)
-        first = self.read(handle, 0, most=room, how_to_read_on=how_to_read_on)
+        text = _without_end(text, max(most, MAX_TEXT_CHARS))
+        first = _part(text, self._store(text), 0, most=room, how_to_read_on=how_to_read_on)
         return replace(fitting, content=(*first.content, *others))
 
     def shortened_text(self, result: ToolResult, *, most: int, how_to_read_on: str) -> ToolResult:
@@ -103,8 +100,19 @@ class Rests:
         is_whole = short.content == texts
         return result if is_whole else replace(short, content=(*short.content, *others))
 
-    def _is_too_much(self) -> bool:
-        return len(self._texts) > 1 and sum(map(len, self._texts.values())) > self._keep_chars
+    def forget(self, handle: str) -> None:
+        """Let go of a text, if it is still there."""
+        self._texts.pop(handle, None)
+
+    def _store(self, text: str) -> str:
+        """Keep a text, and return its handle."""
+        self._count += 1
+        handle = f"rest-{self._count}"
+        self._texts[handle] = text
+        if len(self._texts) > self._keep:
+            self._texts.popitem(last=False)
+        self._memory.keep(self._principal, self, handle, text)
+        return handle
 
     def read(self, handle: Json, offset: Json, *, most: int, how_to_read_on: str) -> ToolResult:
         """The next part of a result that was cut; whatever a model gives for the two."""
@@ -116,12 +124,25 @@ class Rests:
                 "with arguments that ask for less.",
                 is_error=True,
             )
-        part = text[offset : offset + most]
-        left = len(text) - offset - len(part)
-        if not left:
-            return ToolResult.of_text(part)
-        note = how_to_read_on.format(left=f"{left:,}", handle=handle, offset=offset + len(part))
-        return ToolResult.of_text(part).with_note(note)
+        return _part(text, str(handle), offset, most=most, how_to_read_on=how_to_read_on)
+
+
+def _part(text: str, handle: str, offset: int, *, most: int, how_to_read_on: str) -> ToolResult:
+    """A part of a text, and how to get at what follows it."""
+    part = text[offset : offset + most]
+    left = len(text) - offset - len(part)
+    if not left:
+        return ToolResult.of_text(part)
+    note = how_to_read_on.format(left=f"{left:,}", handle=handle, offset=offset + len(part))
+    return ToolResult.of_text(part).with_note(note)
+
+
+def _without_end(text: str, most: int) -> str:
+    """The text, or its first `most` characters with a note on the others."""
+    left = len(text) - most
+    if left <= 0:
+        return text
+    return f"{text[:most]}\n[{left:,} more characters were not kept. Ask the tool for less.]"
 
 
 def how_to_read_on(call: str = "") -> str:

@@ -1,6 +1,6 @@
 """Telling clients that what they listed has changed, in the words of their era."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,7 @@ from mcp.server.subscriptions import (
 from tooldrawer.gateway.principal import Principal
 
 Context = ServerRequestContext[Any, Any]
-Leave = Callable[[], Awaitable[None]]
+Leave = Callable[[], Coroutine[Any, Any, None]]
 _PATIENCE = 5.0
 """Seconds that a client may take to accept a notification; then it goes without."""
 
@@ -72,7 +72,7 @@ class Changes:
         known = self._audience(principal.scope).connections
         if connection not in known:
             known[connection] = _Connection(ctx.session)
-            connection.exit_stack.callback(known.pop, connection, None)
+            connection.exit_stack.push_async_callback(_part, known, connection)
 
     def follows(self, ctx: Context, principal: Principal, uri: str) -> bool:
         """Whether this client of the handshake era is told when `uri` changes."""
@@ -81,10 +81,9 @@ class Changes:
 
     def follow(self, ctx: Context, principal: Principal, uri: str, leave: Leave) -> None:
         """Tell it, until it wants no more or is gone; then `leave`."""
+        self.joined(ctx, principal)  # a client may subscribe before it says that it is initialized
         if (known := self._known(ctx, principal)) is not None:
             known.leaves[uri] = leave
-            stack = ctx.session._connection.exit_stack  # pyright: ignore[reportPrivateUsage]
-            stack.push_async_callback(self.unfollow, ctx, principal, uri)
 
     async def unfollow(self, ctx: Context, principal: Principal, uri: str) -> None:
         """Tell it no longer."""
@@ -121,6 +120,16 @@ class Changes:
         """End the streams of those who listen, so that they know it was meant."""
         for audience in self._audiences.values():
             audience.listening.close()
+
+
+async def _part(known: dict[object, _Connection], connection: object) -> None:
+    """Forget a client that is gone, and end its subscriptions."""
+    gone = known.pop(connection, None)
+    if gone is None:
+        return
+    async with anyio.create_task_group() as tasks:
+        for leave in gone.leaves.values():
+            tasks.start_soon(leave)
 
 
 def _notification(event: ServerEvent, to: _Connection) -> types.ServerNotification | None:

@@ -1,14 +1,17 @@
-"""Limits on HTTP connections: how many there may be, and how long a request may take to arrive.
+"""Limits on HTTP connections: how many there may be, and how long a client may keep one waiting.
 
 uvicorn waits for the rest of a header or body for ever, and accepts connections until the process
-has no file descriptor left. So 1,100 half-sent headers were enough to lock everybody out.
+has no file descriptor left. So 1,100 half-sent headers were enough to lock everybody out. It also
+waits for ever for a client to read its answer, which locked everybody out in the same way.
 """
 
 import logging
+import socket
+import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from http import HTTPStatus
 from time import monotonic
@@ -20,12 +23,18 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from tooldrawer.config.settings import ConnectionOptions
 
 if sys.platform != "win32":
+    import fcntl
     import resource
+    import termios
 
 _MAX_SWEEP_INTERVAL_S = 1.0
+_MIN_STALL_S = 1.0
+"""How long an answer was not read before its connection may be closed for a new one."""
 _RESERVED_FILES = 256
 """Descriptors for the servers' pipes and sockets, and for files."""
 _MIN_CONNECTIONS = 16
+_DISCARD_UNSENT = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
+"""For SO_LINGER: the system too forgets what was not sent, and resets the connection."""
 _logger = logging.getLogger(__name__)
 
 
@@ -36,7 +45,7 @@ class Phase(Enum):
     """Nothing, or a part of the headers."""
     BODY = "body"
     COMPLETE = "complete"
-    """All of it; how long the answer takes is not the client's doing."""
+    """All of it; how long the answer takes is not the client's doing, but reading it is."""
 
 
 _PHASES = {"IDLE": Phase.HEADERS, "SEND_BODY": Phase.BODY}
@@ -51,13 +60,34 @@ class Connection(Protocol):
         """The address that it comes from."""
         ...
 
+    @property
+    def unsent(self) -> int:
+        """Bytes of answers that the client has not taken; 0 if the system has room for them."""
+        ...
+
     def refuse(self, status: int, reason: str) -> None:
         """Close it, after an answer with `status` where a request has begun and no answer to it."""
         ...
 
+    def abort(self) -> None:
+        """Close it at once, whatever was not sent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Stall:
+    """An answer that waits for its client to read."""
+
+    unsent: int
+    since: float
+    """When a part of it was last read."""
+
 
 class ConnectionTable:
-    """The open connections, and since when those without a complete request are incomplete."""
+    """The open connections, and since when each keeps the gateway waiting.
+
+    Either its request has not arrived, or its answers are not read.
+    """
 
     def __init__(
         self, options: ConnectionOptions, *, clock: Callable[[], float] = monotonic
@@ -66,12 +96,17 @@ class ConnectionTable:
             Phase.HEADERS: options.header_timeout,
             Phase.BODY: options.body_timeout,
         }
+        self._write_timeout = options.write_timeout
         self._max_open = options.max_open
         self._max_incomplete = options.max_incomplete
         self._clock = clock
         self._phases: dict[Connection, Phase] = {}
         self._deadlines: dict[str, dict[Connection, float]] = {}
         """Of incomplete connections, by peer; in each peer the oldest is first."""
+        self._stalls: dict[Connection, _Stall] = {}
+        """Of connections whose answers are not read; the longest without progress is first."""
+        self._closing: dict[Connection, float] = {}
+        """Until when refused connections have time to take the refusal."""
 
     def __len__(self) -> int:
         return len(self._phases)
@@ -84,9 +119,11 @@ class ConnectionTable:
     def add(self, connection: Connection) -> None:
         """Take in a new connection, in place of an incomplete one where there is no room."""
         is_full = len(self._phases) >= self._max_open
-        if (is_full or self.incomplete >= self._max_incomplete) and not self._close_oldest():
-            connection.refuse(
-                HTTPStatus.SERVICE_UNAVAILABLE, "All connections are in use; try again later."
+        if (is_full or self.incomplete >= self._max_incomplete) and not self._make_room():
+            self._refuse(
+                connection,
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                "All connections are in use; try again later.",
             )
             return
         self._phases[connection] = Phase.HEADERS
@@ -104,40 +141,77 @@ class ConnectionTable:
 
     def remove(self, connection: Connection) -> None:
         """Forget a connection that is closed."""
+        self._closing.pop(connection, None)
+        self._stalls.pop(connection, None)
         if self._phases.pop(connection, None) is not None:
             self._forget(connection)
 
     def close_late(self) -> None:
-        """Close the connections whose request has not arrived in time."""
+        """Close the connections whose request has not arrived, or answer not been read, in time."""
         now = self._clock()
-        late = [
-            connection
-            for waiting in self._deadlines.values()
-            for connection, deadline in waiting.items()
-            if deadline <= now
-        ]
-        for connection in late:
-            self._close(connection, "The request did not arrive in time.")
+        for waiting in tuple(self._deadlines.values()):
+            for connection in _late(waiting.items(), now):
+                self._close(connection, "The request did not arrive in time.")
+        self._note_stalls(now)
+        unread = [each for each in self._stalls if self._has_stalled(each, self._write_timeout)]
+        for connection in (*unread, *_late(self._closing.items(), now)):
+            self._abort(connection)
 
     async def run(self) -> None:
         """Close late connections until cancelled."""
-        interval = min(_MAX_SWEEP_INTERVAL_S, *(each / 2 for each in self._timeouts.values()))
+        timeouts = (*self._timeouts.values(), self._write_timeout)
+        interval = min(_MAX_SWEEP_INTERVAL_S, *(each / 2 for each in timeouts))
         while True:
             await anyio.sleep(interval)
             self.close_late()
 
-    def _close_oldest(self) -> bool:
-        """Close the oldest incomplete connection of the peer that has most of them, if any."""
+    def _make_room(self) -> bool:
+        """Close a connection that keeps the gateway waiting, if any.
+
+        That is the oldest incomplete one of the peer that has most of them; without one, the
+        connection that has not read its answer for longest.
+        """
         busiest = max(self._deadlines.values(), key=len, default=None)
-        if busiest is None:
-            return False
-        self._close(next(iter(busiest)), "Too many connections wait for a request.")
-        return True
+        if busiest is not None:
+            self._close(next(iter(busiest)), "Too many connections wait for a request.")
+            return True
+        for connection in self._stalls:
+            if self._has_stalled(connection, _MIN_STALL_S):
+                self._abort(connection)
+                return True
+        return False
+
+    def _note_stalls(self, now: float) -> None:
+        """Look which answers are not read.
+
+        One that has become shorter gets new time, and one that has become longer as well: uvicorn
+        adds nothing to more than 64 KiB, so that does not go on for ever.
+        """
+        for connection in self._phases:
+            unsent, known = connection.unsent, self._stalls.get(connection)
+            if known is not None and unsent == known.unsent:
+                continue
+            self._stalls.pop(connection, None)
+            if unsent:
+                self._stalls[connection] = _Stall(unsent, now)
+
+    def _has_stalled(self, connection: Connection, seconds: float) -> bool:
+        """Whether nothing of its answer was read for so long."""
+        stall = self._stalls[connection]
+        return stall.since + seconds <= self._clock() and connection.unsent == stall.unsent
 
     def _close(self, connection: Connection, reason: str) -> None:
         # Forgotten now: the transport reports the end of the connection only later.
         self.remove(connection)
-        connection.refuse(HTTPStatus.REQUEST_TIMEOUT, reason)
+        self._refuse(connection, HTTPStatus.REQUEST_TIMEOUT, reason)
+
+    def _refuse(self, connection: Connection, status: int, reason: str) -> None:
+        self._closing[connection] = self._clock() + self._write_timeout
+        connection.refuse(status, reason)
+
+    def _abort(self, connection: Connection) -> None:
+        self.remove(connection)
+        connection.abort()
 
     def _await(self, connection: Connection, phase: Phase) -> None:
         deadline = self._clock() + self._timeouts[phase]
@@ -148,6 +222,10 @@ class ConnectionTable:
         waiting.pop(connection, None)
         if not waiting:
             self._deadlines.pop(connection.peer, None)
+
+
+def _late(deadlines: Iterable[tuple[Connection, float]], now: float) -> list[Connection]:
+    return [connection for connection, deadline in deadlines if deadline <= now]
 
 
 class LimitedProtocol(H11Protocol):
@@ -182,10 +260,32 @@ class LimitedProtocol(H11Protocol):
 
     def refuse(self, status: int, reason: str) -> None:
         """Close it, after an answer where a request has begun and no answer to it."""
+        if self.transport.get_write_buffer_size():
+            self.abort()  # closing would wait until the client reads what came before
+            return
         # Sent on an idle connection, it would be taken for the answer to the next request.
         if status == HTTPStatus.SERVICE_UNAVAILABLE or self._is_unanswered():
             self.transport.write(_response(status, reason))
         self.transport.close()
+
+    def abort(self) -> None:
+        """Close it at once, whatever was not sent."""
+        if (connected := self._socket()) is not None:
+            with suppress(OSError):
+                connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _DISCARD_UNSENT)
+        self.transport.abort()
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that wait here and in the system, once the system has no room for more."""
+        waiting = self.transport.get_write_buffer_size()
+        # The system takes more only when a good part of its own buffer, which may have megabytes,
+        # is free again. So without that part a slow client would seem to read nothing for long.
+        return waiting and waiting + _count_queued_bytes(self._socket())
+
+    def _socket(self) -> socket.socket | None:
+        found: socket.socket | None = self.transport.get_extra_info("socket")
+        return found
 
     def _phase(self) -> Phase:
         return _PHASES.get(self.conn.their_state.__name__, Phase.COMPLETE)
@@ -235,6 +335,17 @@ def _raise_file_limit(wanted: int) -> int:
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def _count_queued_bytes(connected: socket.socket | None) -> int:
+    """Bytes of a connection that the system has and its client has not, where that is known."""
+    if sys.platform != "linux" or connected is None:
+        return 0
+    try:
+        queued = fcntl.ioctl(connected.fileno(), termios.TIOCOUTQ, bytes(4))
+    except OSError:  # closed by now
+        return 0
+    return int.from_bytes(queued, sys.byteorder)
 
 
 def _response(status: int, reason: str) -> bytes:

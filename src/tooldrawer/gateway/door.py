@@ -21,6 +21,12 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 _LOCAL = "local"
 _HEALTH_PATHS = ("/healthz", "/readyz")
 """Probes call these by any name; all that they tell is whether the gateway is up."""
+_MAX_HOST_CHARS = 300
+"""A name in the DNS has up to 253, and a port follows."""
+_MAX_PATH_CHARS = 1_000
+"""Answers repeat the path and the host, at up to twelve bytes for a character of the path."""
+_NO_PRINCIPAL = "none"
+"""Stands for all requests without a principal in the count of open requests."""
 
 
 class Guard:
@@ -46,7 +52,7 @@ class Guard:
         self._origins = frozenset(origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer 421 or 403."""
+        """Pass the request on, or answer 403, 414 or 421."""
         app = self._inside
         if scope["type"] == "http":
             headers = Request(scope).headers
@@ -56,10 +62,12 @@ class Guard:
                 app = _refused(
                     403, "This page may not use the gateway; see gateway.allowed_origins."
                 )
+            elif len(scope["path"]) > _MAX_PATH_CHARS:
+                app = _refused(414, f"The path is longer than {_MAX_PATH_CHARS:,} characters.")
         await app(scope, receive, send)
 
     def _knows_host(self, host: str, scope: Scope) -> bool:
-        if not _is_parsable(f"http://{host}"):
+        if len(host) > _MAX_HOST_CHARS or not _is_parsable(f"http://{host}"):
             return False
         if self._hosts is None or scope["path"] in _HEALTH_PATHS:
             return True
@@ -112,7 +120,7 @@ class Door:
         request = Request(scope)
         found = self._principal(request)
         if isinstance(found, Response):
-            await found(scope, receive, send)
+            await LimitedRequests(found, self._requests)(scope, receive, send)
             return
         inner = {**scope, IN_REQUEST: found}
         if found.key != _LOCAL:
@@ -165,6 +173,21 @@ class Door:
         return self._tokens.verify(secret.strip()) if is_bearer else None
 
 
+class LimitedRequests:
+    """Counts requests without a principal as those of one, so that they leave room for others."""
+
+    def __init__(self, inside: ASGIApp, requests: OpenRequests) -> None:
+        self._inside, self._requests = inside, requests
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer 429."""
+        try:
+            with self._requests.opened(_NO_PRINCIPAL):
+                await self._inside(scope, receive, send)
+        except QuotaExceeded as error:
+            await _refused(429, str(error))(scope, receive, send)
+
+
 class _RevocableAnswer:
     """The answer to one request, which ends when the token of the request is revoked or expires.
 
@@ -212,10 +235,11 @@ def _is_revocable(message: Message) -> bool:
     return message["type"] == "http.response.start" or bool(message.get("more_body"))
 
 
-def metadata(servers: Collection[str]) -> Callable[[Request], JSONResponse]:
+def metadata(servers: Collection[str]) -> ASGIApp:
     """The document of RFC 9728 that a 401 points to."""
 
-    def document(request: Request) -> JSONResponse:
+    async def document(scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
         resource = request.url.replace(path=request.url.path.removeprefix(WELL_KNOWN), query="")
         about: dict[str, Any] = {
             "resource": str(resource),
@@ -224,7 +248,7 @@ def metadata(servers: Collection[str]) -> Callable[[Request], JSONResponse]:
         }
         if servers:
             about["authorization_servers"] = list(servers)
-        return JSONResponse(about)
+        await JSONResponse(about)(scope, receive, send)
 
     return document
 

@@ -287,8 +287,9 @@ class Gateway:
                 self._tell(upstream.name, ResourcesListChanged())
             case "notifications/resources/updated":
                 for item, (scope, uri) in self.subscriptions.of(upstream, str(params.get("uri"))):
-                    if admits_item(self.admission(scope), item):
-                        self._tasks.start_soon(self.changes.tell, scope, ResourceUpdated(uri=uri))
+                    news = (scope, ResourceUpdated(uri=uri))
+                    if news not in self._news and admits_item(self.admission(scope), item):
+                        self._gather(*news)
             case "notifications/tools/list_changed" if self.drawer.parts.policy.enabled == "off":
                 # What the server says passes through too, also when its list is the same again.
                 self._stale.update(self._scopes_of(upstream.name))
@@ -298,9 +299,12 @@ class Gateway:
 
     def _tell(self, toolset: str, event: ServerEvent) -> None:
         for scope in self._scopes_of(toolset):
-            if (scope, event) not in self._news:
-                self._news.add((scope, event))
-                self._tasks.start_soon(self._told, scope, event)
+            self._gather(scope, event)
+
+    def _gather(self, scope: str, event: ServerEvent) -> None:
+        if (scope, event) not in self._news:
+            self._news.add((scope, event))
+            self._tasks.start_soon(self._told, scope, event)
 
     async def _told(self, scope: str, event: ServerEvent) -> None:
         """Tell it once, however often it is said meanwhile."""

@@ -27,7 +27,7 @@ from tooldrawer.gateway.changes import Changes
 from tooldrawer.gateway.clients import Caller, Context, Handshaken, is_modern
 from tooldrawer.gateway.envelope import readable, whole
 from tooldrawer.gateway.flight import InFlight
-from tooldrawer.gateway.items import Item
+from tooldrawer.gateway.items import Item, require_usable_address
 from tooldrawer.gateway.levels import Levels
 from tooldrawer.gateway.lists import Raw, Upstreams
 from tooldrawer.gateway.parking import Parking, Stateless
@@ -203,6 +203,7 @@ class Handlers:
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> Raw:
         """`prompts/get` from whoever has it."""
+        self._count_request(ctx)
         found = await self._desk.prompts.find(self._admission(ctx), params.name)
         if found is None:
             raise MCPError(types.INVALID_PARAMS, "There is no prompt of that name; list them.")
@@ -221,29 +222,36 @@ class Handlers:
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> Raw:
         """`resources/read` from whoever answers to the address."""
+        self._count_request(ctx)
         item = await self._holder(ctx, str(params.uri))
         result = await self._served(ctx, self._item_work(ctx, item_calls.read_resource, item))
         return whole({**_FRESH, **result}, "contents")
 
     async def subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> Raw:
         """`resources/subscribe` of the handshake era."""
+        self._count_request(ctx)
         principal, uri, desk = self.principal(ctx), str(params.uri), self._desk
-        if not desk.changes.follows(ctx, principal, uri):
+        changes, wish = desk.changes, (principal.scope, uri)
+        if not changes.follows(ctx, principal, uri):
             item = await self._holder(ctx, uri)
-            wish = (principal.scope, uri)
+            room = desk.quotas.subscription(principal.key)
             with _as_protocol_errors():
-                await desk.subscriptions.add(item, wish)
-            leave = partial(desk.subscriptions.remove, item, wish)
-            desk.changes.follow(ctx, principal, uri, leave)
+                leave = await desk.subscriptions.hold(item, wish, room)
+            if changes.follows(ctx, principal, uri):  # asked twice at once
+                await leave()
+            else:
+                changes.follow(ctx, principal, uri, leave)
         return {}
 
     async def unsubscribe(self, ctx: Context, params: types.UnsubscribeRequestParams) -> Raw:
         """`resources/unsubscribe` of the handshake era."""
+        require_usable_address(str(params.uri))
         await self._desk.changes.unfollow(ctx, self.principal(ctx), str(params.uri))
         return {}
 
     async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> Raw:
         """`completion/complete`, asked of whoever has the prompt or the template."""
+        self._count_request(ctx)
         request, ref = _plain(ctx.params), params.ref
         if isinstance(ref, types.PromptReference):
             found = await self._desk.prompts.find(self._admission(ctx), ref.name)
@@ -278,17 +286,25 @@ class Handlers:
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """`subscriptions/listen` of the stateless era."""
+        uris = tuple(dict.fromkeys(params.notifications.resource_subscriptions or ()))
+        principal = self.principal(ctx)
         async with AsyncExitStack() as following:
+            for uri in uris:  # whether there is such a resource or not: the stream keeps them all
+                require_usable_address(uri)
+                self._count_request(ctx)
+                with _as_protocol_errors():
+                    following.enter_context(self._desk.quotas.subscription(principal.key))
             with anyio.move_on_after(_PATIENCE):
-                for uri in params.notifications.resource_subscriptions or ():
+                for uri in uris:
                     await self._follow(ctx, uri, following)
-            return await self._desk.changes.listen(ctx, params, self.principal(ctx))
+            return await self._desk.changes.listen(ctx, params, principal)
 
     async def joined(self, ctx: Context, _: object) -> None:
         """`notifications/initialized`: from now on this client is told of changes."""
         self._desk.changes.joined(ctx, self.principal(ctx))
 
     async def _holder(self, ctx: Context, uri: str) -> Item:
+        require_usable_address(uri)
         found = await self._desk.resources.find(self._admission(ctx), uri)
         if found is None:
             message = "There is no resource at that address; list them."
@@ -312,6 +328,15 @@ class Handlers:
         admission = partial(self._desk.admission, principal.scope)
         return partial(run, session, item, _plain(ctx.params), admission)
 
+    def _count_request(self, ctx: Context) -> None:
+        """Count a request other than a call: before anything is looked for, which takes time too.
+
+        Raises:
+            MCPError: There were too many in the last minute.
+        """
+        with _as_protocol_errors():
+            self._desk.quotas.count_call(self.principal(ctx).key)
+
     async def _served(self, ctx: Context, request: Callable[[], Awaitable[Raw]]) -> Raw:
         """The answer to a request other than a call, with the client behind it."""
 
@@ -321,7 +346,6 @@ class Handlers:
 
         principal, quotas = self.principal(ctx), self._desk.quotas
         try:
-            quotas.count_call(principal.key)
             async with quotas.in_flight(principal.key):
                 with self.in_flight.flight():
                     return await self._conversed(ctx, principal, work)
@@ -350,7 +374,7 @@ def _as_protocol_errors() -> Generator[None]:
         raise MCPError(types.INVALID_PARAMS, "That is not available; list what is.") from error
     except InvalidArguments as error:
         raise MCPError(types.INVALID_PARAMS, str(error)) from error
-    except CallRejected as error:
+    except (CallRejected, QuotaExceeded) as error:
         raise MCPError(types.INVALID_REQUEST, str(error)) from error
 
 

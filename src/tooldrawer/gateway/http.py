@@ -20,7 +20,7 @@ from tooldrawer.gateway.connection_limits import (
     fit_to_open_files,
     limited_protocol,
 )
-from tooldrawer.gateway.door import WELL_KNOWN, Door, Guard, metadata
+from tooldrawer.gateway.door import WELL_KNOWN, Door, Guard, LimitedRequests, metadata
 from tooldrawer.gateway.ending import stopped_by_signals
 from tooldrawer.gateway.gateway import Gateway
 from tooldrawer.gateway.host_names import allowed_names, is_local
@@ -117,7 +117,7 @@ def app(
         requests=requests,
         is_local=is_local(host),
     )
-    about = metadata(options.authorization_servers)
+    about = LimitedRequests(metadata(options.authorization_servers), requests)
 
     async def healthy(_: Request) -> Response:
         return PlainTextResponse("ok\n")
@@ -139,7 +139,7 @@ def app(
     inner = Starlette(
         routes=[
             *(Route(path, door) for path in _MCP_PATHS),
-            *(Route(f"{WELL_KNOWN}{path}", about) for path in _MCP_PATHS),
+            *(Route(f"{WELL_KNOWN}{path}", about, methods=["GET"]) for path in _MCP_PATHS),
             Route("/healthz", healthy),
             Route("/readyz", ready),
             Route("/metrics", figures),

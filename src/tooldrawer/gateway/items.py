@@ -3,7 +3,11 @@
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from mcp import MCPError
+from mcp_types import INVALID_PARAMS
+
 from tooldrawer.admission import Admission
+from tooldrawer.bounds.template import MAX_URI_CHARS
 from tooldrawer.gateway.lists import Raw
 from tooldrawer.naming import fitting, mcp_name
 from tooldrawer.tool import JsonObject, Kind, Tool
@@ -66,6 +70,17 @@ def denies_address(admission: Admission, upstream: Upstream, uri: str) -> bool:
         admission.scope.denies(describe_item(admission, upstream, each, kind="resource"))
         for each in spellings
     )
+
+
+def require_usable_address(uri: str) -> None:
+    """Refuse an address that is longer than any that is served, before anything keeps it.
+
+    Raises:
+        MCPError: It is too long.
+    """
+    if len(uri) > MAX_URI_CHARS:
+        message = f"The address has {len(uri):,} characters; at most {MAX_URI_CHARS:,} are allowed."
+        raise MCPError(INVALID_PARAMS, message)
 
 
 def address_spellings(uri: str) -> tuple[str, ...] | None:

@@ -59,7 +59,6 @@ class Lists:
         known = self._known.get(upstream.name)
         if known is not None and known[0] == start:
             return known[1]
-        items: list[Raw] = []
         with anyio.move_on_after(_PATIENCE):
             try:
                 found = await read_pages(
@@ -72,8 +71,10 @@ class Lists:
                 return ()
             items, reasons = await anyio.to_thread.run_sync(_split_usable, found, self._key)
             upstream.report_dropped(self._key, reasons)
-            self._known[upstream.name] = (start, tuple(items))
-        return tuple(items)
+            listed = tuple(items)
+            self._known[upstream.name] = (start, listed)
+            return listed  # the very same as later: what is decided about it is kept by identity
+        return ()
 
 
 def _split_usable(listed: Pages, key: str) -> tuple[list[Raw], list[str]]:

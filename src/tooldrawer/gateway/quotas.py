@@ -32,6 +32,7 @@ class _Usage:
     searches: deque[float] = field(default_factory=deque[float])
     """When the searches of the last minute were made."""
     calls: deque[float] = field(default_factory=deque[float])
+    subscriptions: int = 0
 
 
 class Quotas:
@@ -62,6 +63,26 @@ class Quotas:
         """
         limit = self._options().calls_per_minute
         self._count(self._usages[principal].calls, 1, limit, "calls")
+
+    @contextmanager
+    def subscription(self, principal: str) -> Generator[None]:
+        """As long as a principal is told when one resource changes.
+
+        Raises:
+            QuotaExceeded: It has too many of them.
+        """
+        usage, limit = self._usages[principal], self._options().subscriptions
+        if usage.subscriptions >= limit:
+            raise QuotaExceeded(
+                f"There are {usage.subscriptions:,} subscriptions to resources with this access; "
+                f"{limit:,} are allowed. Unsubscribe from one first, or raise "
+                "gateway.quotas.subscriptions."
+            )
+        usage.subscriptions += 1
+        try:
+            yield
+        finally:
+            usage.subscriptions -= 1
 
     @asynccontextmanager
     async def in_flight(self, principal: str) -> AsyncGenerator[None]:

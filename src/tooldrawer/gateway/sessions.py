@@ -13,6 +13,11 @@ from tooldrawer.turn import Host
 
 _UNUSUAL = re.compile(r"[^\w.-]+")
 _LONGEST_NAME = 40
+_MAX_CLIENT_NAMES = 16
+"""Of one principal's stateless clients; a client can claim any number of names."""
+_OTHER_CLIENTS = "client"
+_NAMED = "\0"
+"""Before the name of a stateless client; no conversation begins with it."""
 _Used = OrderedDict[tuple[Principal, str], tuple[float, Session]]
 """Sessions of one principal, and when they were last used; the oldest first."""
 
@@ -22,7 +27,8 @@ class Sessions:
 
     Where nothing tells the conversations of a principal apart, the calls of all its clients of one
     name are one session, until they pause for `idle` seconds. It remembers no grants then, and
-    counts nothing: what it is called is only for people.
+    counts nothing: what it is called is only for people. Beyond a few names, all others share one
+    session, since names cost a client nothing.
     """
 
     def __init__(
@@ -49,12 +55,15 @@ class Sessions:
 
     def of(self, principal: Principal, conversation: str, client: str) -> Session:
         """The session for a call."""
-        used, key = self._used[principal.key], (principal, conversation or f"\0{client}")
+        used = self._used[principal.key]
+        name = _UNUSUAL.sub("-", client[:_LONGEST_NAME]) or _OTHER_CLIENTS
+        if not conversation:
+            name = _known_name(used, principal, name)
+        key = (principal, conversation or f"{_NAMED}{name}")
         self._forget(used, room=key not in used)
         _, session = used.get(key) or (0.0, None)
         if session is None:
             self._count += 1
-            name = _UNUSUAL.sub("-", client)[:_LONGEST_NAME] or "client"
             session = self._opened(
                 f"{name}-{self._count}", principal, has_conversation=bool(conversation)
             )
@@ -98,3 +107,11 @@ class Sessions:
             if at > late and len(used) + room <= self._max_sessions():
                 return
             del used[key]
+
+
+def _known_name(used: _Used, principal: Principal, name: str) -> str:
+    """The name itself while a principal's clients have few, then one for all others."""
+    if (principal, f"{_NAMED}{name}") in used:
+        return name
+    count = sum(conversation.startswith(_NAMED) for _, conversation in used)
+    return name if count < _MAX_CLIENT_NAMES else _OTHER_CLIENTS

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import AbstractContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass, field
 
 import anyio
 
 from tooldrawer.errors import ToolFailed
+from tooldrawer.gateway.changes import Leave
 from tooldrawer.gateway.items import Item
 from tooldrawer.upstream.upstream import Upstream
 
@@ -57,6 +58,18 @@ class Subscriptions:
         except BaseException:
             self._take(item, wish)
             raise
+
+    async def hold(self, item: Item, wish: Wish, room: AbstractContextManager[None]) -> Leave:
+        """Ask for the updates of a resource in the `room` of a quota; what is returned ends both.
+
+        Raises:
+            ToolFailed: The server cannot be reached, or does not want to.
+        """
+        async with AsyncExitStack() as holding:
+            holding.enter_context(room)
+            await self.add(item, wish)
+            holding.push_async_callback(self.remove, item, wish)
+            return holding.pop_all().aclose
 
     async def remove(self, item: Item, wish: Wish) -> None:
         """Somebody wants it no longer."""

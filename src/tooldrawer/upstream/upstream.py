@@ -33,7 +33,8 @@ _GONE = 1.0
 """Seconds for the end of a connection to be noticed by everybody."""
 _SET_LEVEL = "logging/setLevel"
 _SUBSCRIBE = "resources/subscribe"
-_SUBSCRIBING = (_SUBSCRIBE, "resources/unsubscribe")
+_UNSUBSCRIBE = "resources/unsubscribe"
+_SUBSCRIBING = (_SUBSCRIBE, _UNSUBSCRIBE)
 _LISTING = ("prompts/list", "resources/list", "resources/templates/list")
 _STANDING = (_SET_LEVEL, *_SUBSCRIBING)
 """Requests of the handshake era that hold until the next one."""
@@ -178,6 +179,8 @@ class Upstream:
         seconds = min(self.spec.timeout, self._longest()) if timeout is None else timeout
         if self._is_closing:
             raise ToolFailed(f"The server {self.spec.name!r} is being stopped. Tell the user.")
+        if method == _UNSUBSCRIBE:  # also when the server cannot be told
+            self._forget_subscription(params)
         self._calls += 1
         try:
             return await self._answer(method, params, seconds)
@@ -259,8 +262,10 @@ class Upstream:
                 kept.level = str(params.get("level"))
         elif method == _SUBSCRIBE:
             connection.kept.subscribed.change(added=str(params.get("uri")))
-        else:
-            connection.kept.subscribed.change(removed=str(params.get("uri")))
+
+    def _forget_subscription(self, params: JsonObject) -> None:
+        for kept in (self._supervisor.kept, self._supervisor.companion.kept):
+            kept.subscribed.change(removed=str(params.get("uri")))
 
     async def _exchange(
         self, connection: Connection, method: str, params: JsonObject, seconds: float
