@@ -37,5 +37,5 @@ async def answer_calls(
                 tasks.start_soon(work)
     except BaseExceptionGroup as group:
         # Callers expect the error itself; that calls run in tasks is not their concern.
-        raise first_cause(group) from group
+        raise first_cause(group) from None
     return results

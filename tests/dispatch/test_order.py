@@ -270,9 +270,12 @@ async def test_a_hook_cannot_turn_a_call_into_one_of_another_tool(
 
 
 @requirement("DSP-1")
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    ("when", "how"),
+    [("before", "failed in a hook"), ("after", "ran, and after that a hook failed")],
+)
 async def test_a_hook_that_raises_gives_an_error_result(
-    desk: FunctionToolset, grants: Grants, when: str
+    desk: FunctionToolset, grants: Grants, when: str, how: str
 ) -> None:
     async def hook(call: ToolCall, proceed: Next) -> ToolResult:
         if when == "after":
@@ -283,9 +286,7 @@ async def test_a_hook_that_raises_gives_an_error_result(
     result = await drawer.session().call("read_note", {"title": "milk"}, call_id="c1")
     assert result.is_error
     assert result.call_id == "c1"
-    assert result.text == (
-        "'read_note' failed in a hook: no audit log. Tell the user; do not try again."
-    )
+    assert result.text == f"'read_note' {how}: no audit log. Tell the user; do not try again."
     (failed,) = events(drawer, CallFailed)
     assert (failed.tool, failed.error) == ("read_note", result.text)
 

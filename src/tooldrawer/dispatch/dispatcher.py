@@ -29,6 +29,7 @@ from tooldrawer.call import ToolCall, ToolResult, freeze
 from tooldrawer.catalog import Catalog
 from tooldrawer.dispatch.arguments import MAX_VALUES_AT_ONCE, require_size
 from tooldrawer.dispatch.cancellation import is_stray
+from tooldrawer.dispatch.error_text import describe_error, error_message
 from tooldrawer.dispatch.grants import Grantee
 from tooldrawer.dispatch.guardrails import Deny, Guardrail, judge
 from tooldrawer.dispatch.hooks import Hook, chain
@@ -113,6 +114,8 @@ class _Progress:
     checked: Checked = field(default_factory=lambda: Checked(arguments={}))
     may_run_on: bool = False
     """Whether a tool is at work that does not end with the call."""
+    has_run: bool = False
+    """Whether the tool ran to an end of its own, good or bad."""
 
 
 class Dispatcher:
@@ -210,7 +213,8 @@ class Dispatcher:
             raise ToolFailed(text) from error
         except Exception as error:  # the boundary to hooks that anyone may have written
             _logger.exception("A hook around %r failed.", tool.name)
-            text = f"{tool.name!r} failed in a hook: {error}. Tell the user; do not try again."
+            how = "ran, and after that a hook failed" if progress.has_run else "failed in a hook"
+            text = f"{tool.name!r} {how}: {error_message(error)}. Tell the user; do not try again."
             self._failed(caller, tool.name, text, started, call.id)
             raise ToolFailed(text) from error
         self._emit(
@@ -287,10 +291,11 @@ class Dispatcher:
             except (CallRejected, ToolFailed):
                 raise
             except (Exception, SystemExit) as error:  # the boundary to a tool of anyone's
+                progress.has_run = True
                 _logger.debug("%r raised.", tool.name, exc_info=True)
-                said = cut_message(_describe(error), self._limits.result_max_chars)
+                said = cut_message(describe_error(error), self._limits.result_max_chars)
                 raise ToolFailed(f"{tool.name!r} failed: {said}") from error
-            progress.may_run_on = False
+            progress.may_run_on, progress.has_run = False, True
             return _sound(result, repr(tool.name))
         assert scope.cancelled_caught
         raise ToolTimedOut.after(limit, tool.name, is_stopped=is_stopped)
@@ -323,17 +328,6 @@ class Dispatcher:
                 call=call,
             )
         )
-
-
-def _describe(error: BaseException) -> str:
-    """What an exception says, with its type unless that is a sentence.
-
-    The text of a `KeyError` is the bare key, which nobody understands by itself.
-    """
-    kind, text = type(error).__name__, str(error)
-    if isinstance(error, KeyError) or " " not in text:
-        return f"{kind}: {text}" if text else kind
-    return text
 
 
 def _frozen(tool: Tool, arguments: JsonObject) -> tuple[JsonObject, int]:

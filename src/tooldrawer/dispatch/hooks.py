@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from tooldrawer.call import ToolCall, ToolResult
+from tooldrawer.exception_groups import single_cause
 
 Next = Callable[[ToolCall], Awaitable[ToolResult]]
 """The rest of the way: further hooks, schema, guardrails, approval, the tool."""
@@ -30,6 +31,10 @@ def chain(hooks: Sequence[Hook], run: Next) -> Next:
 
 def _around(hook: Hook, proceed: Next) -> Next:
     async def run(call: ToolCall) -> ToolResult:
-        return await hook(call, proceed)
+        try:
+            return await hook(call, proceed)
+        except ExceptionGroup as group:
+            # A task group around `proceed` hides the refusal or failure that came out of it.
+            raise single_cause(group) from None
 
     return run
