@@ -27,6 +27,7 @@ from tooldrawer.dispatch import (
     ResultMemory,
 )
 from tooldrawer.errors import ConfigError, ToolDrawerError
+from tooldrawer.option_checks import CALLABLES, Expected, freeze, instance_of, require_values
 from tooldrawer.parts import Parts
 from tooldrawer.registry import Registry
 from tooldrawer.scope import Scope
@@ -36,7 +37,7 @@ from tooldrawer.server_startup import ServerStartup
 from tooldrawer.session import Session
 from tooldrawer.tokens import SchemaCosts, TokenCounter, default_counter
 from tooldrawer.tool import JsonObject
-from tooldrawer.toolset import Toolset
+from tooldrawer.toolset import Toolset, is_toolset
 from tooldrawer.trust import TrustStore
 from tooldrawer.turn import Host
 from tooldrawer.upstream.manifest import Manifests
@@ -49,6 +50,14 @@ if TYPE_CHECKING:
     from tooldrawer.upstream.upstream import Upstream
 
 _logger = logging.getLogger(__name__)
+_TOOLSETS = Expected(
+    "a list of toolsets such as FunctionToolset('notes', [put])",
+    lambda value: isinstance(value, tuple) and all(map(is_toolset, value)),  # pyright: ignore[reportUnknownArgumentType]
+)
+_SCOPE = Expected(
+    "a Scope or the name of a configured one",
+    lambda value: value is None or isinstance(value, Scope | str),
+)
 
 
 def _ignore(*_: object) -> None: ...
@@ -73,8 +82,16 @@ class Drawer:
         Raises:
             ToolsetTaken: Two toolsets have one name.
             BridgeNameTaken: A tool has the name of a bridge tool.
+            ConfigError: An argument is of another kind than expected.
         """
-        self._hooks, self._guardrails = tuple(hooks), tuple(guardrails)
+        toolsets, self._hooks, self._guardrails = map(freeze, (toolsets, hooks, guardrails))
+        require_values(
+            "Drawer",
+            toolsets=(toolsets, _TOOLSETS),
+            config=(config or Config(), instance_of(Config)),
+            hooks=(self._hooks, CALLABLES),
+            guardrails=(self._guardrails, CALLABLES),
+        )
         self._approver = approver
         self.grants = grants or Grants()
         """What people allowed for good."""
@@ -171,8 +188,9 @@ class Drawer:
         `principal` is on whose behalf it calls: what one is granted for good holds for no other.
 
         Raises:
-            ConfigError: There is no configured scope of that name.
+            ConfigError: There is no configured scope of that name, or `scope` is something else.
         """
+        require_values("session", scope=(scope, _SCOPE))
         if isinstance(scope, str) and scope not in self.config.scopes:
             known = ", ".join(sorted(self.config.scopes)) or "none"
             raise ConfigError(f"There is no scope named {scope!r}; configured are: {known}.")

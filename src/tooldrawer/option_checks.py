@@ -82,6 +82,17 @@ TEXTS = Expected(
 PATTERNS = Expected("a list of patterns such as 'mcp_github_*'", TEXTS.accepts)
 
 
+CALLABLES = Expected(
+    "a list of functions or callable objects",
+    lambda value: isinstance(value, tuple) and all(callable(each) for each in value),  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+)
+
+
+def freeze(values: Any) -> Any:
+    """A tuple of a list's members; what is not a list stays as it is, for a check to refuse."""
+    return tuple(values) if isinstance(values, Iterable) else values  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
 def freeze_lists(options: object, *names: str) -> None:
     """Make a tuple of each list in these fields; a text stays one, for the check to refuse."""
     for name in names:

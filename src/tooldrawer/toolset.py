@@ -17,6 +17,12 @@ def has_known_tools(toolset: "Toolset") -> bool:
     return getattr(toolset, "is_known", True) is True
 
 
+def is_toolset(value: object) -> bool:
+    """Whether an object has what a toolset has; a class of toolsets is not one."""
+    has_methods = all(callable(getattr(value, name, None)) for name in ("tools", "run"))
+    return has_methods and hasattr(value, "name") and not isinstance(value, type)
+
+
 def stops_when_cancelled(toolset: "Toolset", tool: Tool) -> bool:
     """Whether the work of a call ends when the call is cancelled; unknown counts as no."""
     answer = getattr(toolset, "stops_when_cancelled", None)

@@ -11,11 +11,15 @@ from tooldrawer import (
     ActivityOptions,
     BenefitModel,
     BridgeNames,
+    Catalog,
+    Drawer,
+    FunctionToolset,
     Limits,
     RateLimit,
     RepeatGuard,
     Rules,
     Scope,
+    SearchEngine,
 )
 from tooldrawer.errors import ConfigError
 
@@ -89,3 +93,35 @@ def test_usual_values_are_taken() -> None:
     assert Scope(allow=["a_*"], deny=["b"]) == Scope(allow=("a_*",), deny=("b",))
     assert Limits(call_timeout=inf, result_max_chars=1).call_timeout == inf
     assert ActivityOptions(mask=("T-.*",), keep=0).mask == ("T-.*",)
+
+
+def _put(title: str) -> str:
+    return title
+
+
+_DRAWER: Any = Drawer
+_LIST = "expected a list of functions or callable objects."
+_TOOLSETS = "expected a list of toolsets such as FunctionToolset('notes', [put])."
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: _DRAWER([_put]), _TOOLSETS),
+        (lambda: _DRAWER([FunctionToolset]), _TOOLSETS),
+        (lambda: _DRAWER(FunctionToolset("notes", [_put])), _TOOLSETS),
+        (lambda: _DRAWER(config={"limits": {}}), "expected a Config."),
+        (lambda: _DRAWER(hooks=["audit"]), _LIST),
+        (lambda: _DRAWER(hooks=_put), _LIST),
+        (lambda: _DRAWER(guardrails=[5]), _LIST),
+        (lambda: _DRAWER().session(scope=["triage"]), "expected a Scope or the name of"),
+    ],
+)
+def test_what_a_drawer_cannot_be_made_of_is_refused(make: Callable[[], object], said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        make()
+
+
+def test_a_search_for_less_than_no_tools_is_refused() -> None:
+    with pytest.raises(ValueError, match="limit is -3"):
+        SearchEngine(cache=None).search(Catalog(()), "letters", -3)

@@ -92,6 +92,8 @@ class SearchEngine:
         A tool whose exact name was asked for, in any notation, comes first. When it has no
         word of any tool, the tools whose names contain it literally come before any guess.
         """
+        if limit < 0:
+            raise ValueError(f"limit is {limit}; give the number of tools wanted.")
         entry = self._entry(catalog)
         entry.wait_until_due(self._clock)
         exact = _spelled(catalog, query)
