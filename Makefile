@@ -1,6 +1,8 @@
 # Two commands for a newcomer: `make up` and `make test`. Needs Python 3.11+ and make; uses uv when present.
 PYTHON ?= python3
 VENV := .venv
+# Two for each core: most tests wait for processes and sockets some of the time.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 1))")
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 # Compiled when installed, as pip does: some packages have warnings that the tests would treat as errors.
@@ -25,7 +27,7 @@ up: $(RUN_STAMP) ## set up and serve the demo's tools, and the servers of this f
 	$(BIN)/tooldrawer serve --http --demo $(if $(PORT),--port $(PORT))
 
 test: $(DEV_STAMP) $(SERVERS_STAMP) ## set up and run every test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 servers: $(SERVERS_STAMP) ## install the MCP servers and the conformance suite that the tests run
 

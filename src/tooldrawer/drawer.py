@@ -27,17 +27,17 @@ from tooldrawer.dispatch import (
     ResultMemory,
 )
 from tooldrawer.errors import ConfigError, ToolDrawerError
-from tooldrawer.option_checks import CALLABLES, Expected, freeze, instance_of, require_values
+from tooldrawer.option_checks import CALLABLES, freeze, instance_of, require_values
 from tooldrawer.parts import Parts
 from tooldrawer.registry import Registry
-from tooldrawer.scope import Scope
+from tooldrawer.scope import SCOPE_OR_NAME, Scope
 from tooldrawer.search import SearchEngine
 from tooldrawer.search.spec import EndpointSpec
 from tooldrawer.server_startup import ServerStartup
 from tooldrawer.session import Session
 from tooldrawer.tokens import SchemaCosts, TokenCounter, default_counter
 from tooldrawer.tool import JsonObject
-from tooldrawer.toolset import Toolset, is_toolset
+from tooldrawer.toolset import TOOLSETS, Toolset
 from tooldrawer.trust import TrustStore
 from tooldrawer.turn import Host
 from tooldrawer.upstream.manifest import Manifests
@@ -50,14 +50,6 @@ if TYPE_CHECKING:
     from tooldrawer.upstream.upstream import Upstream
 
 _logger = logging.getLogger(__name__)
-_TOOLSETS = Expected(
-    "a list of toolsets such as FunctionToolset('notes', [put])",
-    lambda value: isinstance(value, tuple) and all(map(is_toolset, value)),  # pyright: ignore[reportUnknownArgumentType]
-)
-_SCOPE = Expected(
-    "a Scope or the name of a configured one",
-    lambda value: value is None or isinstance(value, Scope | str),
-)
 
 
 def _ignore(*_: object) -> None: ...
@@ -87,7 +79,7 @@ class Drawer:
         toolsets, self._hooks, self._guardrails = map(freeze, (toolsets, hooks, guardrails))
         require_values(
             "Drawer",
-            toolsets=(toolsets, _TOOLSETS),
+            toolsets=(toolsets, TOOLSETS),
             config=(config or Config(), instance_of(Config)),
             hooks=(self._hooks, CALLABLES),
             guardrails=(self._guardrails, CALLABLES),
@@ -190,7 +182,7 @@ class Drawer:
         Raises:
             ConfigError: There is no configured scope of that name, or `scope` is something else.
         """
-        require_values("session", scope=(scope, _SCOPE))
+        require_values("session", scope=(scope, SCOPE_OR_NAME))
         if isinstance(scope, str) and scope not in self.config.scopes:
             known = ", ".join(sorted(self.config.scopes)) or "none"
             raise ConfigError(f"There is no scope named {scope!r}; configured are: {known}.")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from tooldrawer.option_checks import PATTERNS, freeze_lists, require_fields
+from tooldrawer.option_checks import PATTERNS, Expected, freeze_lists, require_fields
 from tooldrawer.patterns import Reach, matches, reach, tool_matches
 from tooldrawer.tool import UPSTREAM_PREFIX, ServerNaming, Tool
 
@@ -114,3 +114,9 @@ def _toolset_names(toolset: str) -> tuple[str, ...]:
 
 
 EVERYTHING = Scope()
+
+
+SCOPE_OR_NAME = Expected(
+    "a Scope or the name of a configured one",
+    lambda value: value is None or isinstance(value, Scope | str),
+)

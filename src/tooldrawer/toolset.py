@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from tooldrawer.call import ToolCall, ToolResult
+from tooldrawer.option_checks import Expected
 from tooldrawer.tool import Tool
 
 
@@ -60,3 +61,9 @@ class Toolset(Protocol):
             ToolFailed: The tool could not be reached, or broke.
         """
         ...
+
+
+TOOLSETS = Expected(
+    "a list of toolsets such as FunctionToolset('notes', [put])",
+    lambda value: isinstance(value, tuple) and all(map(is_toolset, value)),  # pyright: ignore[reportUnknownArgumentType]
+)
