@@ -1,7 +1,5 @@
 """Servers that misbehave. A healthy one beside them answers promptly all the while."""
 
-import re
-
 import anyio
 import pytest
 from mcp_types import PromptListChangedNotification
@@ -48,7 +46,7 @@ async def test_a_server_that_exits_in_the_handshake_says_what_it_last_wrote(plac
         assert error.startswith("The server 'bad' cannot be reached: ")
         assert "exit code 3; it last wrote: cannot read my key" in error
         reply = await client.search("weather")
-        assert re.search(r"(Still starting|Cannot be reached): bad[;.]", reply)
+        assert "'bad' cannot be reached: " in reply
 
 
 async def test_ten_thousand_lines_of_noise_are_read_over(place: Place) -> None:

@@ -77,7 +77,6 @@ async def test_an_error_is_no_longer_than_a_result_may_be(
     assert len(str(found.data)) <= 1_000
 
 
-@requirement("GW-1")
 @requirement("DSP-10")
 async def test_the_activity_keeps_little_of_a_long_error(tmp_path: Path) -> None:
     error: Document = {"code": -32_000, "message": LONG}

@@ -78,11 +78,12 @@ def read(
 def read_loosely(said: str, *, knows: Callable[[str], bool], corrected: Corrected) -> Query:
     """A query of which no tool has a word, with every word as written or as corrected.
 
-    Now function words count, and a word is corrected though English or another language has it:
-    `assigned` is an English word, and the tool's parameter is `assignee`.
+    A word is corrected though English or another language has it: `assigned` is an English word,
+    and the tool's parameter is `assignee`. Contractions count too.
     """
+    found = list(islice(forms(said[:LONGEST]), MOST_WORDS))
     wanted: list[Wanted] = []
-    for form in islice(forms(said[:LONGEST]), MOST_WORDS):
+    for form in _without_fillers(found) or found:
         guesses = () if knows(form.stem) else corrected(form.written)
         readings = [(stem(part), weight) for word, weight in guesses for part in word.split()]
         wanted.append(Wanted(form.written, tuple(readings) or ((form.stem, 1.0),)))
@@ -128,11 +129,14 @@ def _telling(text: str, knows: Callable[[str], bool]) -> Iterator[Form]:
     found = list(forms(_CONTRACTION.sub(" ", text)))
     # Of a run of several parts the parts count, unless a tool knows the whole: `YouTube`.
     found = [form for form in found if not form.is_whole or knows(form.stem)][: MOST_WORDS * 2]
+    yield from (_without_fillers(found) or found)[:MOST_WORDS]
+
+
+def _without_fillers(found: Sequence[Form]) -> Sequence[Form]:
     filler = language(ENGLISH).function_words
-    telling = [
+    return [
         form for form in found if not is_function_word(form.stem) and form.written not in filler
     ]
-    yield from (telling or found)[:MOST_WORDS]
 
 
 def _synonyms(said: Sequence[str], have: set[str]) -> Iterator[Wanted]:

@@ -311,6 +311,7 @@ def test_a_package_that_is_missing_is_named_with_how_to_install_it(
     shell: Shell, command: str, package: str
 ) -> None:
     shell.write(f"{package}.py", f"raise ModuleNotFoundError(name={package!r})")
+    shell = shell.with_variables(PYTHONDONTWRITEBYTECODE="1")  # a new interpreter
     with scripted() as server:
         options = at(server) if command == "chat" else (*at(server), "hello")
         ran = shell.run(command, *options)
