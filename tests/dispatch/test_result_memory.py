@@ -1,5 +1,8 @@
 """Results that were cut stay readable for a while, within the memory that there is for them."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from tests.fakes import ScriptedToolset
@@ -81,3 +84,20 @@ def test_a_result_beyond_all_memory_is_still_answered() -> None:
     cut = rests.shortened(ToolResult.of_text("a" * 10_000), most=10, how_to_read_on=HOW)
     assert cut.text.startswith("a" * 10 + "\n")
     assert readable([rests]) == [False]
+
+
+def test_sessions_in_several_threads_share_the_memory() -> None:
+    memory = ResultMemory(max_principal_bytes=0)  # every text goes at once
+
+    def keep_many(principal: str) -> None:
+        for _ in range(2_000):
+            kept(memory, principal, "x" * 500)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            for done in [threads.submit(keep_many, "ann") for _ in range(8)]:
+                done.result()
+    finally:
+        sys.setswitchinterval(before)

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict, deque
 from sys import getsizeof
+from threading import Lock
 from typing import NamedTuple, Protocol
 from weakref import ReferenceType, ref
 
@@ -39,18 +40,20 @@ class ResultMemory:
     ) -> None:
         """`max_bytes` is for all principals together; who has most then gives way."""
         self._max_principal_bytes, self._max_bytes = max_principal_bytes, max_bytes
+        self._lock = Lock()  # a drawer may have sessions in several threads
         self._kept: defaultdict[str, deque[_Kept]] = defaultdict(deque)
         self._sizes: Counter[str] = Counter()
 
     def keep(self, principal: str, holder: TextHolder, handle: str, text: str) -> None:
         """Note a text that a session of `principal` keeps; perhaps it is forgotten at once."""
         size = getsizeof(text) + _ENTRY_BYTES
-        self._kept[principal].append(_Kept(ref(holder), handle, size))
-        self._sizes[principal] += size
-        while self._sizes[principal] > self._max_principal_bytes:
-            self._forget_oldest(principal)
-        while self._sizes.total() > self._max_bytes:
-            self._forget_oldest(max(self._sizes, key=self._sizes.__getitem__))
+        with self._lock:
+            self._kept[principal].append(_Kept(ref(holder), handle, size))
+            self._sizes[principal] += size
+            while self._sizes[principal] > self._max_principal_bytes:
+                self._forget_oldest(principal)
+            while self._sizes.total() > self._max_bytes:
+                self._forget_oldest(max(self._sizes, key=self._sizes.__getitem__))
 
     def _forget_oldest(self, principal: str) -> None:
         oldest = self._kept[principal].popleft()
