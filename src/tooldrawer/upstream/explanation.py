@@ -1,13 +1,12 @@
 """Why something went wrong with a server, in words: the SDK raises groups of anything."""
 
-from collections.abc import Iterator
 from http import HTTPStatus
-from typing import cast
 
 import httpx2
 from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED
 
+from tooldrawer.exception_groups import leaves
 from tooldrawer.upstream.unreachable import Unreachable
 
 _CLOSED = "it closed the connection"
@@ -15,15 +14,6 @@ _NOT_MCP = "it does not answer as an MCP server; its url must be that of the MCP
 _SDK_PARSE_ERRORS = ("Failed to parse JSON response: ", "Failed to parse SSE message: ")
 """How the SDK's errors about an invalid body begin; the rest is a dump of its models."""
 _SDK_CONTENT_TYPE_ERROR = "Unexpected content type: "
-
-
-def leaves(error: BaseException) -> Iterator[BaseException]:
-    """The errors inside groups of groups."""
-    if isinstance(error, BaseExceptionGroup):
-        for each in cast("BaseExceptionGroup[BaseException]", error).exceptions:
-            yield from leaves(each)
-    else:
-        yield error
 
 
 def gone(*, dislikes_discover: bool = False) -> Unreachable:

@@ -8,8 +8,8 @@ from mcp import MCPError
 from mcp.client.subscriptions import listen
 from mcp_types import METHOD_NOT_FOUND
 
+from tooldrawer.exception_groups import leaves
 from tooldrawer.tool import Json, JsonObject
-from tooldrawer.upstream.explanation import leaves
 from tooldrawer.upstream.pace import Pace
 from tooldrawer.upstream.relay import RelaySession
 

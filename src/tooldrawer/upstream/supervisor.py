@@ -12,11 +12,12 @@ import anyio.to_thread
 from mcp import MCPError
 
 from tooldrawer.activity import Emit, Event, UpstreamChanged, UpstreamDown, UpstreamUp
+from tooldrawer.exception_groups import leaves
 from tooldrawer.tool import Json, JsonObject
 from tooldrawer.upstream.behind import BEHIND
 from tooldrawer.upstream.companion import Companion
 from tooldrawer.upstream.connection import Connection, Kept, connected
-from tooldrawer.upstream.explanation import explained, gone, is_gone, leaves
+from tooldrawer.upstream.explanation import explained, gone, is_gone
 from tooldrawer.upstream.listing import Difference, Listing
 from tooldrawer.upstream.manifest import Manifest, Manifests
 from tooldrawer.upstream.negotiation import Hello
